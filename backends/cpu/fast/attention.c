@@ -208,9 +208,7 @@ static void make_rule(const kw_call *call, const attention_op *op, const kw_atte
   rule->right = op->right > 0 ? kw_attention_window_of(&call->args[op->right]) : op->form == DECODE ? 0 : -1;
   if (op->form == SDPA && call->args[5].u.b) rule->right = 0;
   rule->bends = rule->cap > 0 || plan->has_mask || !(rule->scale > 0); /* what is hidden stays -inf times the scale */
-  kw_lanes_fill_number(rule->scale_lanes, rule->scale, plan->port.lane, KW_LANE_BLOCK);
-  kw_lanes_fill_number(rule->cap_lanes, rule->cap, plan->port.lane, KW_LANE_BLOCK);
-  kw_lanes_fill_number(rule->hidden_lanes, -(double)INFINITY, plan->port.lane, KW_LANE_BLOCK);
+  kw_attention_fill_rule(rule, plan->port.lane);
 }
 
 /* Cuts the keys of few tiles into pieces, by the shape alone. */

@@ -10,6 +10,7 @@
 #include "attention_part.h"
 
 #include "number.h"
+#include "panels.h"
 #include "walk.h"
 
 #include <math.h>
@@ -87,8 +88,7 @@ typedef struct backward_run {
   const kw_isa *isa;
   const char *in[TENSORS], *mask, *lse;
   char *to_query, *to_key, *to_value;
-  double scale, cap;
-  int64_t left, right; /* see kw_attention_rule */
+  kw_attention_rule rule;
   atomic_int status;
 } backward_run;
 
@@ -105,23 +105,15 @@ typedef struct head {
   char *key_slopes, *value_slopes;
   char *queries, *grads, *query_slopes; /* of some queries */
   char *weights, *slopes;               /* P and dS, [QUERIES, KEYS] */
-  char *panel, *line, *mask, *capped;
-  char *scale, *hidden, *zeros;       /* lanes of one number */
-  double sums[QUERIES], lse[QUERIES]; /* D, and logarithms */
+  char *panel, *line, *mask, *capped;   /* capped: the cap's tanh, as the weights lie */
+  char *zeros;                          /* lanes */
+  double sums[QUERIES], lse[QUERIES];   /* D, and logarithms */
 } head;
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t round_up(int64_t n, int64_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
 
 /* Divides one allocation, which is zeroed; false where there is none, and the run's status says so. */
 static bool make_room(head *h, backward_run *run) {
   const backward_plan *plan = h->plan;
-  const int64_t keys = round_up(plan->keys, h->product->columns) + KW_PRODUCT_WIDTH;
+  const int64_t keys = kw_round_up(plan->keys, h->product->columns) + KW_PRODUCT_WIDTH;
   const int64_t queries = QUERIES + KW_PRODUCT_WIDTH, longest = h->wide + h->value_wide + KEYS;
   struct {
     char **at;
@@ -139,21 +131,17 @@ static bool make_room(head *h, backward_run *run) {
                      {&h->panel, KW_PRODUCT_WIDTH * longest},
                      {&h->line, longest},
                      {&h->mask, KEYS},
-                     {&h->capped, run->cap > 0 ? queries * KEYS : 0},
-                     {&h->scale, KEYS},
-                     {&h->hidden, KEYS},
+                     {&h->capped, run->rule.cap > 0 ? queries * KEYS : 0},
                      {&h->zeros, KEYS}};
   int64_t bytes = 64;
-  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) bytes += round_up(parts[p].lanes * h->size, 64);
+  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) bytes += kw_round_up(parts[p].lanes * h->size, 64);
   char *next = h->room = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
   if (!next) return false;
   memset(next, 0, (size_t)bytes);
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     *parts[p].at = next;
-    next += round_up(parts[p].lanes * h->size, 64);
+    next += kw_round_up(parts[p].lanes * h->size, 64);
   }
-  kw_lanes_fill_number(h->scale, run->scale, h->lane, KEYS);
-  kw_lanes_fill_number(h->hidden, -(double)INFINITY, h->lane, KEYS);
   return true;
 }
 
@@ -176,10 +164,10 @@ static void multiply(const head *h, kw_product_lines left, int64_t rows, int64_t
                      char *to, int64_t to_step, bool adds) {
   const int64_t down = h->product->rows, across = h->product->columns;
   for (int64_t i = 0; i < rows; i += down) {
-    h->product->pack(h->panel, down, &left, least(down, rows - i), k);
+    h->product->pack(h->panel, down, &left, kw_least(down, rows - i), k);
     left.at += down * left.step;
     for (int64_t j = 0; j < columns; j += across) {
-      h->product->block(least(down, rows - i), h->panel, right.at + (right.is_panels ? j * k : j) * h->size,
+      h->product->block(kw_least(down, rows - i), h->panel, right.at + (right.is_panels ? j * k : j) * h->size,
                         right.is_panels ? across : right.step, k, to + (i * to_step + j) * h->size, to_step, adds);
     }
   }
@@ -187,11 +175,7 @@ static void multiply(const head *h, kw_product_lines left, int64_t rows, int64_t
 
 /* Lines of `width` lanes as panels of a block's columns. */
 static void turn(const head *h, char *to, const char *from, int64_t step, int64_t lines, int64_t width) {
-  const int64_t across = h->product->columns;
-  for (int64_t j = 0; j < lines; j += across) {
-    const kw_product_lines some = lines_of(h, from + j * step * h->size, step, 1);
-    h->product->pack(to + j * width * h->size, across, &some, least(across, lines - j), width);
-  }
+  kw_panels_pack(h->product, to, h->product->columns, lines_of(h, from, step, 1), lines, width, h->size);
 }
 
 /* ---- Loading and storing ----------------------------------------------------------------------------------------- */
@@ -207,13 +191,14 @@ static void apply(const head *h, kw_pointwise_fn function, void *out, const void
   h->run->isa->pointwise[function][h->lane](out, (const void *[]){a, b}, n);
 }
 
-/* Rows of a gradient, times the scale where it is given. */
+/* Rows of a gradient, times the scale where they are to be. */
 static void store_rows(const head *h, char *to, const head_matrix *m, char *from, int64_t step, int64_t rows,
-                       int64_t width, const char *scale) {
+                       int64_t width, bool scales) {
   for (int64_t i = 0; i < rows; i++) {
     char *row = from + i * step * h->size;
-    for (int64_t e = 0; scale && e < width; e += KEYS) {
-      apply(h, KW_POINTWISE_MUL, row + e * h->size, row + e * h->size, scale, least(KEYS, width - e));
+    for (int64_t e = 0; scales && e < width; e += KW_LANE_BLOCK) {
+      char *at = row + e * h->size;
+      apply(h, KW_POINTWISE_MUL, at, at, h->run->rule.scale_lanes, kw_block_at(e, width));
     }
     kw_port_write(&h->plan->port, to + i * m->row_step, m->column_step, row, width);
   }
@@ -241,19 +226,15 @@ static void load_queries(head *h, const char *const *at, const char *lse, int64_
     h->sums[i] = lane_at(h, lane);
     h->lse[i] = kw_number_load(plan->lse_dtype, lse + (first + i) * plan->lse.row_step);
   }
-  memset(h->query_slopes, 0, (size_t)(round_up(count, KW_PRODUCT_WIDTH) * h->wide * h->size));
+  memset(h->query_slopes, 0, (size_t)(kw_round_up(count, KW_PRODUCT_WIDTH) * h->wide * h->size));
 }
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
 
 /* Which keys query number `query` sees. */
 static void window(const head *h, int64_t query, int64_t *from, int64_t *to) {
-  const backward_run *run = h->run;
-  const int64_t keys = h->plan->keys, position = keys - h->plan->queries + query;
-  *from = run->left >= 0 && position > run->left ? position - run->left : 0;
-  *to = run->right >= 0 ? least(keys, position + run->right + 1) : keys;
-  if (*to < 0) *to = 0;
-  *from = least(*from, keys);
+  const int64_t keys = h->plan->keys;
+  kw_attention_see(&h->run->rule, keys - h->plan->queries + query, 0, keys, from, to);
 }
 
 /* A row's scores of keys [j, j + n) become weights; `mask` is the query's. */
@@ -263,30 +244,19 @@ static void weigh(const head *h, int64_t i, int64_t query, int64_t j, int64_t n,
   char *row = h->weights + i * KEYS * h->size;
   int64_t from, to;
   window(h, query, &from, &to);
-  from = from < j ? 0 : least(from - j, n);
-  to = to < j ? 0 : least(to - j, n);
+  from = from < j ? 0 : kw_least(from - j, n);
+  to = to < j ? 0 : kw_least(to - j, n);
   if (from >= to || h->lse[i] == -(double)INFINITY) { /* nothing is seen */
     memset(row, 0, (size_t)(n * h->size));
     return;
   }
-  apply(h, KW_POINTWISE_MUL, row, row, h->scale, n);
-  if (run->cap > 0) {
-    char *capped = h->capped + i * KEYS * h->size;
-    kw_lanes_fill_number(h->line, run->cap, h->lane, n);
-    apply(h, KW_POINTWISE_DIV, row, row, h->line, n);
-    apply(h, KW_POINTWISE_TANH, capped, row, NULL, n);
-    apply(h, KW_POINTWISE_MUL, row, capped, h->line, n);
-  }
+  kw_attention_bend(&run->rule, h->lane, row, run->rule.cap > 0 ? h->capped + i * KEYS * h->size : NULL, n);
   if (plan->has_mask) {
     kw_port_read(&plan->mask_port, h->mask, mask + j * plan->mask.column_step, plan->mask.column_step, n);
-    if (plan->mask_port.dtype == KW_BOOL) {
-      run->isa->pointwise[KW_POINTWISE_WHERE][h->lane](row, (const void *[]){h->mask, row, h->hidden}, n);
-    } else {
-      apply(h, KW_POINTWISE_ADD, row, row, h->mask, n);
-    }
+    kw_attention_add_mask(&run->rule, &plan->mask_port, row, h->mask, n);
   }
-  memcpy(row, h->hidden, (size_t)(from * h->size));
-  memcpy(row + to * h->size, h->hidden, (size_t)((n - to) * h->size));
+  memcpy(row, run->rule.hidden_lanes, (size_t)(from * h->size));
+  memcpy(row + to * h->size, run->rule.hidden_lanes, (size_t)((n - to) * h->size));
   _Alignas(KW_LANE_BYTES) char lse[KW_LANE_BYTES];
   kw_lanes_fill_number(lse, h->lse[i], h->lane, 1);
   h->rows_of->exp_below(row, row, lse, n);
@@ -299,7 +269,7 @@ static void slope(const head *h, int64_t i, int64_t n) {
   _Alignas(KW_LANE_BYTES) char sum[KW_LANE_BYTES];
   kw_lanes_fill_number(sum, h->sums[i], h->lane, 1);
   h->rows_of->share_slope(row, row, weights, sum, n);
-  if (h->run->cap > 0) apply(h, KW_POINTWISE_TANH_BACKWARD, row, row, h->capped + i * KEYS * h->size, n);
+  if (h->run->rule.cap > 0) apply(h, KW_POINTWISE_TANH_BACKWARD, row, row, h->capped + i * KEYS * h->size, n);
   h->run->isa->pointwise[KW_POINTWISE_WHERE][h->lane](row, (const void *[]){weights, row, h->zeros}, n);
 }
 
@@ -338,7 +308,7 @@ static void run_queries(head *h, int64_t batch, int64_t number) {
   const char *mask = plan->has_mask ? run->mask + batch * plan->mask.batch_step + number * plan->mask.head_step : NULL;
   char *to = run->to_query + batch * plan->to_query.batch_step + number * plan->to_query.head_step;
   for (int64_t first = 0; first < plan->queries; first += QUERIES) {
-    const int64_t count = least(QUERIES, plan->queries - first);
+    const int64_t count = kw_least(QUERIES, plan->queries - first);
     int64_t low = plan->keys, high = 0;
     for (int64_t i = 0; i < count; i++) {
       int64_t from, end;
@@ -348,10 +318,10 @@ static void run_queries(head *h, int64_t batch, int64_t number) {
     }
     load_queries(h, at, lse, first, count);
     for (int64_t j = low / h->product->columns * h->product->columns; j < high; j += KEYS) {
-      meet(h, first, count, j, least(KEYS, high - j), mask);
+      meet(h, first, count, j, kw_least(KEYS, high - j), mask);
     }
     store_rows(h, to + first * plan->to_query.row_step, &plan->to_query, h->query_slopes, h->wide, count, plan->width,
-               h->scale);
+               true);
   }
 }
 
@@ -361,8 +331,7 @@ static void run_head(head *h, int64_t batch, int64_t number) {
   const int64_t group = plan->heads / plan->key_heads, keys = plan->keys;
   const char *key = run->in[KEY] + batch * plan->in[KEY].batch_step + number * plan->in[KEY].head_step;
   const char *value = run->in[VALUE] + batch * plan->in[VALUE].batch_step + number * plan->in[VALUE].head_step;
-  load_rows(h, h->key_slopes, h->wide, key, &plan->in[KEY], keys, plan->width);
-  memcpy(h->keys, h->key_slopes, (size_t)(keys * h->wide * h->size));
+  load_rows(h, h->keys, h->wide, key, &plan->in[KEY], keys, plan->width);
   turn(h, h->keys_turned, h->keys, h->wide, keys, plan->width);
   load_rows(h, h->value_slopes, h->value_wide, value, &plan->in[VALUE], keys, plan->value_width);
   turn(h, h->values_turned, h->value_slopes, h->value_wide, keys, plan->value_width);
@@ -370,9 +339,9 @@ static void run_head(head *h, int64_t batch, int64_t number) {
   memset(h->value_slopes, 0, (size_t)((keys + KW_PRODUCT_WIDTH) * h->value_wide * h->size));
   for (int64_t n = 0; n < group; n++) run_queries(h, batch, number * group + n);
   store_rows(h, run->to_key + batch * plan->to_key.batch_step + number * plan->to_key.head_step, &plan->to_key,
-             h->key_slopes, h->wide, keys, plan->width, h->scale);
+             h->key_slopes, h->wide, keys, plan->width, true);
   store_rows(h, run->to_value + batch * plan->to_value.batch_step + number * plan->to_value.head_step, &plan->to_value,
-             h->value_slopes, h->value_wide, keys, plan->value_width, NULL);
+             h->value_slopes, h->value_wide, keys, plan->value_width, false);
 }
 
 static void run_heads(void *user, int64_t begin, int64_t end) {
@@ -384,8 +353,8 @@ static void run_heads(void *user, int64_t begin, int64_t end) {
             .rows_of = &run->isa->rows[plan->port.lane],
             .lane = plan->port.lane,
             .size = plan->lane_size};
-  h.wide = round_up(plan->width, h.product->columns);
-  h.value_wide = round_up(plan->value_width, h.product->columns);
+  h.wide = kw_round_up(plan->width, h.product->columns);
+  h.value_wide = kw_round_up(plan->value_width, h.product->columns);
   if (!make_room(&h, run)) return;
   for (int64_t i = begin; i < end; i++) run_head(&h, i / plan->key_heads, i % plan->key_heads);
   run->host->host_free(run->host->ctx, h.room);
@@ -401,11 +370,12 @@ static kw_status run_backward(const kw_host_api *host, const kw_call *call, cons
                       .to_query = kw_walk_base(call->outs[0]),
                       .to_key = kw_walk_base(call->outs[1]),
                       .to_value = kw_walk_base(call->outs[2]),
-                      .scale = kw_attention_scale(&call->args[7], plan->width),
-                      .cap = kw_attention_number(&call->args[8]),
-                      .left = kw_attention_window_of(&call->args[9]),
-                      .right = kw_attention_window_of(&call->args[10]),
+                      .rule = {.scale = kw_attention_scale(&call->args[7], plan->width),
+                               .cap = kw_attention_number(&call->args[8]),
+                               .left = kw_attention_window_of(&call->args[9]),
+                               .right = kw_attention_window_of(&call->args[10])},
                       .status = KW_OK};
+  kw_attention_fill_rule(&run.rule, plan->port.lane);
   for (uint32_t k = 0; k < TENSORS; k++) run.in[k] = kw_walk_base(call->args[k].u.tensor);
   const kw_status status = host->parallel_for(host->ctx, plan->batches * plan->key_heads, 1, run_heads, &run);
   return status == KW_OK ? (kw_status)atomic_load(&run.status) : status;

@@ -6,6 +6,7 @@
 #include "attention_lines.h"
 
 #include "number.h"
+#include "sizes.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,10 +33,6 @@ typedef struct lines {
 } lines;
 
 _Static_assert(KW_ATTENTION_KEYS % KW_ATTENTION_LINES == 0, "lines are met in whole groups");
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 /* False where there is no memory, and the run's status says so. */
 static bool make_room(lines *l) {
@@ -66,7 +63,8 @@ static bool make_room(lines *l) {
 /* How many lines of keys or values are met at once, of `count` lines that are: all where they lie in lanes, else as
  * many as stay near after they were read. */
 static int64_t group_of(const lines *l, const kw_attention_matrix *matrix, int64_t count) {
-  return least(count, kw_port_is_lanes(&l->plan->port, matrix->column_step) ? KW_ATTENTION_KEYS : KW_ATTENTION_LINES);
+  return kw_least(count,
+                  kw_port_is_lanes(&l->plan->port, matrix->column_step) ? KW_ATTENTION_KEYS : KW_ATTENTION_LINES);
 }
 
 /* Zeros behind n lines, to whole groups. */
@@ -92,11 +90,11 @@ static void meet_keys(const lines *l, int64_t j, int64_t n) {
 static double weigh(const lines *l, int64_t r, row_state *row, int64_t j, int64_t n) {
   const kw_attention_run *run = l->part->run;
   const kw_fold *max = &l->isa->folds[KW_FOLD_MAX][l->type], *sum = &l->isa->folds[KW_FOLD_SUM][l->type];
-  const int64_t from = row->from < j ? 0 : least(row->from - j, n), to = row->to < j ? 0 : least(row->to - j, n);
-  kw_attention_bend(run, row->scores, n);
+  const int64_t from = row->from < j ? 0 : kw_least(row->from - j, n), to = row->to < j ? 0 : kw_least(row->to - j, n);
+  kw_attention_bend(run->rule, l->type, row->scores, NULL, n);
   if (l->plan->has_mask) {
     kw_attention_mask(l->part, l->part->row + r, j, n, l->mask);
-    kw_attention_add_mask(run, row->scores, l->mask, n);
+    kw_attention_add_mask(run->rule, &run->plan->mask_port, row->scores, l->mask, n);
   }
   _Alignas(KW_LANE_BYTES) char lane[KW_LANE_BYTES];
   char *seen = row->scores + from * l->lane;
@@ -163,7 +161,7 @@ static void run_part(lines *l) {
     memset(row->sums, 0, bytes);
   }
   for (int64_t j = low; j < high; j += KW_ATTENTION_KEYS) {
-    const int64_t n = least(KW_ATTENTION_KEYS, high - j);
+    const int64_t n = kw_least(KW_ATTENTION_KEYS, high - j);
     double fades[KW_ATTENTION_LINE_ROWS];
     meet_keys(l, j, n);
     for (int64_t r = 0; r < l->count; r++) {

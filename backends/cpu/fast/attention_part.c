@@ -7,20 +7,13 @@
 #include "loop.h"
 #include "number.h"
 #include "operand.h"
+#include "sizes.h"
 #include "walk.h"
 
 #include <math.h>
 #include <string.h>
 
 #define GRAIN 65536 /* sums that a thread is woken for, where pieces are merged */
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
@@ -72,10 +65,10 @@ kw_attention_part kw_attention_part_at(kw_attention_run *run, int64_t number) {
                             .sequence = sequence,
                             .group = here / run->pieces / across,
                             .row = row,
-                            .end = least(row + run->part_rows, rows),
+                            .end = kw_least(row + run->part_rows, rows),
                             .piece = here % run->pieces};
-  part.from = least(part.piece * run->piece_keys, sequence->keys);
-  part.to = part.piece + 1 == run->pieces ? sequence->keys : least(part.from + run->piece_keys, sequence->keys);
+  part.from = kw_least(part.piece * run->piece_keys, sequence->keys);
+  part.to = part.piece + 1 == run->pieces ? sequence->keys : kw_least(part.from + run->piece_keys, sequence->keys);
   return part;
 }
 
@@ -89,12 +82,15 @@ static int64_t query_of(const kw_attention_part *part, int64_t row) {
   return row % part->sequence->queries;
 }
 
+void kw_attention_see(const kw_attention_rule *rule, int64_t position, int64_t low, int64_t high, int64_t *from,
+                      int64_t *to) {
+  *from = rule->left >= 0 && position - rule->left > low ? position - rule->left : low;
+  *to = rule->right >= 0 ? kw_least(high, position + rule->right + 1) : high;
+  if (*to < *from) *to = *from = kw_least(*from, high);
+}
+
 void kw_attention_window(const kw_attention_part *part, int64_t row, int64_t *from, int64_t *to) {
-  const kw_attention_rule *rule = part->run->rule;
-  const int64_t position = part->sequence->first + query_of(part, row);
-  *from = rule->left >= 0 ? most(part->from, position - rule->left) : part->from;
-  *to = rule->right >= 0 ? least(part->to, position + rule->right + 1) : part->to;
-  if (*to < *from) *to = *from = least(*from, part->to);
+  kw_attention_see(part->run->rule, part->sequence->first + query_of(part, row), part->from, part->to, from, to);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -195,17 +191,23 @@ void kw_attention_find_values(const kw_attention_part *part, int64_t j, int64_t 
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
 
-void kw_attention_bend(const kw_attention_run *run, char *scores, int64_t n) {
-  const kw_attention_rule *rule = run->rule;
-  const kw_lane lane = run->plan->port.lane;
+void kw_attention_fill_rule(kw_attention_rule *rule, kw_lane lane) {
+  kw_lanes_fill_number(rule->scale_lanes, rule->scale, lane, KW_LANE_BLOCK);
+  kw_lanes_fill_number(rule->cap_lanes, rule->cap, lane, KW_LANE_BLOCK);
+  kw_lanes_fill_number(rule->hidden_lanes, -(double)INFINITY, lane, KW_LANE_BLOCK);
+}
+
+void kw_attention_bend(const kw_attention_rule *rule, kw_lane lane, char *scores, char *tangents, int64_t n) {
+  const kw_isa *isa = kw_fast_isa();
+  const int64_t size = kw_lane_size(lane);
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
     const int64_t count = kw_block_at(i, n);
-    char *at = scores + i * run->plan->lane_size;
-    run->isa->pointwise[KW_POINTWISE_MUL][lane](at, (const void *[]){at, rule->scale_lanes}, count);
+    char *at = scores + i * size, *tangent = tangents ? tangents + i * size : at;
+    isa->pointwise[KW_POINTWISE_MUL][lane](at, (const void *[]){at, rule->scale_lanes}, count);
     if (rule->cap <= 0) continue;
-    run->isa->pointwise[KW_POINTWISE_DIV][lane](at, (const void *[]){at, rule->cap_lanes}, count);
-    run->isa->pointwise[KW_POINTWISE_TANH][lane](at, (const void *[]){at}, count);
-    run->isa->pointwise[KW_POINTWISE_MUL][lane](at, (const void *[]){at, rule->cap_lanes}, count);
+    isa->pointwise[KW_POINTWISE_DIV][lane](at, (const void *[]){at, rule->cap_lanes}, count);
+    isa->pointwise[KW_POINTWISE_TANH][lane](tangent, (const void *[]){at}, count);
+    isa->pointwise[KW_POINTWISE_MUL][lane](at, (const void *[]){tangent, rule->cap_lanes}, count);
   }
 }
 
@@ -216,16 +218,18 @@ void kw_attention_mask(const kw_attention_part *part, int64_t row, int64_t j, in
   kw_port_read(&part->run->plan->mask_port, lanes, at, mask->column_step, n);
 }
 
-void kw_attention_add_mask(const kw_attention_run *run, char *scores, const char *mask, int64_t n) {
-  const kw_attention_plan *plan = run->plan;
+void kw_attention_add_mask(const kw_attention_rule *rule, const kw_port *port, char *scores, const char *mask,
+                           int64_t n) {
+  const kw_isa *isa = kw_fast_isa();
+  const int64_t size = kw_lane_size(port->lane);
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    char *at = scores + i * plan->lane_size;
-    const char *by = mask + i * plan->lane_size;
-    if (plan->mask_port.dtype == KW_BOOL) {
-      run->isa->pointwise[KW_POINTWISE_WHERE][plan->port.lane](at, (const void *[]){by, at, run->rule->hidden_lanes},
-                                                               kw_block_at(i, n));
+    char *at = scores + i * size;
+    const char *by = mask + i * size;
+    if (port->dtype == KW_BOOL) {
+      isa->pointwise[KW_POINTWISE_WHERE][port->lane](at, (const void *[]){by, at, rule->hidden_lanes},
+                                                     kw_block_at(i, n));
     } else {
-      run->isa->pointwise[KW_POINTWISE_ADD][plan->port.lane](at, (const void *[]){at, by}, kw_block_at(i, n));
+      isa->pointwise[KW_POINTWISE_ADD][port->lane](at, (const void *[]){at, by}, kw_block_at(i, n));
     }
   }
 }

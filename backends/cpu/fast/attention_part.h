@@ -75,6 +75,12 @@ typedef struct kw_attention_run {
   atomic_int status;
 } kw_attention_run;
 
+/* Fills a rule's lanes. */
+void kw_attention_fill_rule(kw_attention_rule *rule, kw_lane lane);
+/* Which of keys [low, high) a query sees at a position: [*from, *to). */
+void kw_attention_see(const kw_attention_rule *rule, int64_t position, int64_t low, int64_t high, int64_t *from,
+                      int64_t *to);
+
 /* What one is computing: rows [row, end) of a group against keys [from, to). */
 typedef struct kw_attention_part {
   kw_attention_run *run;
@@ -115,12 +121,13 @@ void kw_attention_find_values(const kw_attention_part *part, int64_t j, int64_t 
 kw_product_lines kw_attention_key_lines(const kw_attention_part *part, int64_t j, int64_t n, char *buffer);
 kw_product_lines kw_attention_value_lines(const kw_attention_part *part, int64_t j, int64_t n, char *buffer);
 
-/* The scale and the cap, for n scores. */
-void kw_attention_bend(const kw_attention_run *run, char *scores, int64_t n);
+/* The scale and the cap, for n scores. `tangents`, where they are wanted, get the tanh of the cap. */
+void kw_attention_bend(const kw_attention_rule *rule, kw_lane lane, char *scores, char *tangents, int64_t n);
 /* Lanes of a row's mask from key j on. */
 void kw_attention_mask(const kw_attention_part *part, int64_t row, int64_t j, int64_t n, void *lanes);
-/* Adds a mask to n scores, or hides by it. */
-void kw_attention_add_mask(const kw_attention_run *run, char *scores, const char *mask, int64_t n);
+/* Adds a mask to n scores, or hides by it; the port is what its lanes came through. */
+void kw_attention_add_mask(const kw_attention_rule *rule, const kw_port *port, char *scores, const char *mask,
+                           int64_t n);
 
 /* Stores what a row has come to: sums of weighted values, which are spoilt, the largest score, and the sum of weights.
  */

@@ -7,6 +7,8 @@
  */
 #include "attention_tiles.h"
 
+#include "panels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -24,14 +26,6 @@ typedef struct tiles {
   int64_t sum_lines;            /* for each tile: as many as the values have columns, in whole blocks */
   char *room, *queries, *sums, *tops, *totals, *keys, *values, *lines, *scores, *mask, *fade, *from, *to;
 } tiles;
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t round_up(int64_t n, int64_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
 
 /* Divides one allocation; false where there is none, and the run's status says so. */
 static bool make_room(tiles *t) {
@@ -56,12 +50,12 @@ static bool make_room(tiles *t) {
                      {&t->from, t->columns},
                      {&t->to, t->columns}};
   int64_t bytes = 64;
-  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) bytes += round_up(parts[p].lanes * t->lane, 64);
+  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) bytes += kw_round_up(parts[p].lanes * t->lane, 64);
   char *next = t->room = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
   if (!next) return false;
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     *parts[p].at = next;
-    next += round_up(parts[p].lanes * t->lane, 64);
+    next += kw_round_up(parts[p].lanes * t->lane, 64);
   }
   return true;
 }
@@ -84,7 +78,7 @@ static void start_part(tiles *t) {
   const int64_t width = t->plan->query.width, rows = part->end - part->row;
   t->count = (rows + t->columns - 1) / t->columns;
   for (int64_t tile = 0; tile < t->count; tile++) {
-    const int64_t row = part->row + tile * t->columns, n = least(t->columns, part->end - row);
+    const int64_t row = part->row + tile * t->columns, n = kw_least(t->columns, part->end - row);
     for (int64_t i = 0; i < n; i++) kw_attention_query(part, row + i, t->lines + i * width * t->lane);
     const kw_product_lines lines = {
         .at = t->lines, .step = width * t->lane, .k_step = t->lane, .size = t->lane, .is_native = true};
@@ -97,13 +91,9 @@ static void start_part(tiles *t) {
 
 /* ---- Keys and values --------------------------------------------------------------------------------------------- */
 
-/* Packs `count` lines of k numbers into panels of a block's rows. */
+/* Packs lines into panels of a block's rows. */
 static void pack(const tiles *t, char *to, kw_product_lines lines, int64_t count, int64_t k) {
-  const int64_t rows = t->product->rows;
-  for (int64_t i = 0; i < count; i += rows) {
-    t->product->pack(to + i * k * t->lane, rows, &lines, least(rows, count - i), k);
-    lines.at += rows * lines.step;
-  }
+  kw_panels_pack(t->product, to, t->product->rows, lines, count, k, t->lane);
 }
 
 static void load_keys(const tiles *t, int64_t j, int64_t n) {
@@ -128,8 +118,8 @@ static bool find_window(const tiles *t, int64_t tile, int64_t j, int64_t n, int6
     int64_t from = 0, to = n;
     if (row < t->part->end) {
       kw_attention_window(t->part, row, &from, &to);
-      from = from < j ? 0 : least(from - j, n);
-      to = to < j ? 0 : least(to - j, n);
+      from = from < j ? 0 : kw_least(from - j, n);
+      to = to < j ? 0 : kw_least(to - j, n);
       if (from < to && from < *first) *first = from;
       if (from < to && to > *end) *end = to;
     }
@@ -142,11 +132,11 @@ static bool find_window(const tiles *t, int64_t tile, int64_t j, int64_t n, int6
 
 /* Applies the mask to the scores of keys [j, j + n). */
 static void mask_scores(const tiles *t, int64_t tile, int64_t j, int64_t n) {
-  const int64_t row = t->part->row + tile * t->columns, rows = least(t->columns, t->part->end - row);
+  const int64_t row = t->part->row + tile * t->columns, rows = kw_least(t->columns, t->part->end - row);
   char *turned = t->mask + KW_ATTENTION_KEYS * t->columns * t->lane;
   for (int64_t i = 0; i < rows; i++) kw_attention_mask(t->part, row + i, j, n, t->mask + i * n * t->lane);
   t->isa->transpose[t->lane == 4 ? 2 : 3](turned, t->columns * t->lane, t->mask, n * t->lane, rows, n);
-  kw_attention_add_mask(t->part->run, t->scores, turned, n * t->columns);
+  kw_attention_add_mask(t->part->run->rule, &t->plan->mask_port, t->scores, turned, n * t->columns);
 }
 
 /* A tile meets keys [j, j + n), which are packed. */
@@ -157,13 +147,13 @@ static void meet(const tiles *t, int64_t tile, int64_t j, int64_t n) {
   int64_t first, end;
   const bool hides = find_window(t, tile, j, n, &first, &end);
   if (first >= end) return;
-  end = least(round_up(end, VISIBLE), n);
+  end = kw_least(kw_round_up(end, VISIBLE), n);
   const char *queries = t->queries + tile * width * line;
   for (int64_t i = 0; i < end; i += rows) {
     product->block(end - i, t->keys + i * width * t->lane, queries, t->columns, width, t->scores + i * line, t->columns,
                    false);
   }
-  if (run->rule->bends) kw_attention_bend(run, t->scores, end * t->columns);
+  if (run->rule->bends) kw_attention_bend(run->rule, t->plan->port.lane, t->scores, NULL, end * t->columns);
   if (t->plan->has_mask) mask_scores(t, tile, j, end);
   if (hides) t->lanes->hide(t->scores, t->from, t->to, end);
   _Alignas(KW_LANE_BYTES) char scale[KW_LANE_BYTES];
@@ -202,7 +192,7 @@ static void run_part(tiles *t) {
   }
   start_part(t);
   for (int64_t j = low / KW_ATTENTION_KEYS * KW_ATTENTION_KEYS; j < high; j += KW_ATTENTION_KEYS) {
-    const int64_t n = least(least(KW_ATTENTION_KEYS, part->to - j), round_up(high - j, VISIBLE));
+    const int64_t n = kw_least(kw_least(KW_ATTENTION_KEYS, part->to - j), kw_round_up(high - j, VISIBLE));
     load_keys(t, j, n);
     for (int64_t tile = 0; tile < t->count; tile++) meet(t, tile, j, n);
   }
@@ -220,7 +210,7 @@ void kw_attention_run_tiles(void *user, int64_t begin, int64_t end) {
              .lanes = &run->isa->attention[run->plan->port.lane],
              .lane = run->plan->lane_size,
              .columns = product->columns,
-             .sum_lines = round_up(run->plan->value.width, product->rows)};
+             .sum_lines = kw_round_up(run->plan->value.width, product->rows)};
   if (!make_room(&t)) return;
   for (int64_t i = begin; i < end; i++) {
     part = kw_attention_part_at(run, i);

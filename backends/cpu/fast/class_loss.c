@@ -16,9 +16,6 @@
 
 #define AHEAD 16 /* places whose elements are asked for before they are needed */
 
-/* How the "reduction" argument counts. */
-enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
-
 /* Operands of the places: what is read or written of the first class, the index, and the loss or its gradient. */
 enum { CLASSES, TARGET, LOSS, OPERANDS };
 
@@ -122,7 +119,7 @@ static kw_status visit(const kw_host_api *host, class_run *run, kw_range_fn plac
 /* Arguments: self, target, weight, reduction, ignore_index. */
 static kw_status plan_forward(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
   (void)kernel;
-  const bool is_none = call->args[3].u.i == REDUCE_NONE;
+  const bool is_none = call->args[3].u.i == KW_REDUCE_NONE;
   return make_plan(call, 1, call->args[0].u.tensor, is_none ? call->outs[0] : NULL, plan);
 }
 
@@ -187,7 +184,7 @@ static kw_status run_forward(const kw_host_api *host, const kw_call *call, const
   class_run run = start(call, plan, 1);
   run.base[CLASSES] = kw_walk_base(call->args[0].u.tensor);
   run.base[LOSS] = kw_walk_base(loss);
-  if (call->args[3].u.i == REDUCE_NONE) {
+  if (call->args[3].u.i == KW_REDUCE_NONE) {
     kw_number_store(total_weight->dtype, kw_walk_base(total_weight), 0);
     return visit(host, &run, lose_each);
   }
@@ -199,7 +196,7 @@ static kw_status run_forward(const kw_host_api *host, const kw_call *call, const
     all.losses += sums[i].losses;
     all.weights += sums[i].weights;
   }
-  const bool is_mean = call->args[3].u.i == REDUCE_MEAN;
+  const bool is_mean = call->args[3].u.i == KW_REDUCE_MEAN;
   kw_number_store(loss->dtype, kw_walk_base(loss), is_mean ? all.losses / all.weights : all.losses);
   kw_number_store(total_weight->dtype, kw_walk_base(total_weight), all.weights);
   return KW_OK;
@@ -237,7 +234,7 @@ static kw_status run_backward(const kw_host_api *host, const kw_call *call, cons
   class_run run = start(call, plan, 2);
   run.base[CLASSES] = kw_walk_base(call->outs[0]);
   run.base[LOSS] = kw_walk_base(call->args[0].u.tensor);
-  const bool is_mean = call->args[4].u.i == REDUCE_MEAN;
+  const bool is_mean = call->args[4].u.i == KW_REDUCE_MEAN;
   if (is_mean) run.divisor = kw_number_load(total_weight->dtype, kw_walk_base(total_weight));
   return visit(host, &run, slope_each);
 }

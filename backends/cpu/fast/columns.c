@@ -6,6 +6,7 @@
 
 #include "loop.h"
 #include "number.h"
+#include "operand.h"
 #include "strided.h"
 #include "walk.h"
 
@@ -33,11 +34,6 @@ static kw_status plan_columns(const kw_fast_kernel *kernel, const kw_call *call,
   return call->args[0].u.tensor->dtype == call->outs[0]->dtype ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
-/* Number d of a list that has one number for each direction, or one for both. */
-static int64_t number_of(const kw_value *list, uint32_t d) {
-  return list->u.ints[list->count == 1 ? 0 : d];
-}
-
 /* Arguments: self, kernel_size, dilation, padding, stride. */
 static columns_run start(const kw_call *call) {
   const kw_tensor_ref *image = call->args[0].u.tensor, *matrix = call->outs[0];
@@ -53,10 +49,10 @@ static columns_run start(const kw_call *call) {
   for (uint32_t d = 0; d < DIRECTIONS; d++) {
     columns_axis *a = &run.axes[d];
     *a = (columns_axis){.size = image->shape[batch + 1 + d],
-                        .kernel = number_of(&call->args[1], d),
-                        .dilation = number_of(&call->args[2], d),
-                        .padding = number_of(&call->args[3], d),
-                        .stride = number_of(&call->args[4], d),
+                        .kernel = kw_operand_listed(&call->args[1], d),
+                        .dilation = kw_operand_listed(&call->args[2], d),
+                        .padding = kw_operand_listed(&call->args[3], d),
+                        .stride = kw_operand_listed(&call->args[4], d),
                         .step = kw_loop_step(image, batch + 1 + d)};
     a->places = (a->size + 2 * a->padding - a->dilation * (a->kernel - 1) - 1) / a->stride + 1;
   }

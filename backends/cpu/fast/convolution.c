@@ -8,6 +8,7 @@
 #include "loop.h"
 #include "onednn/onednn.h"
 #include "number.h"
+#include "operand.h"
 #include "reference.h"
 #include "walk.h"
 
@@ -158,18 +159,14 @@ static void cut_all(conv_part *part, kw_onednn_conv_info *info, const conv_tenso
   part->bias_step = info->tensors[KW_ONEDNN_PLACES].shape[1];
 }
 
-static int64_t entry(const kw_value *list, uint32_t d) {
-  return list->u.ints[list->count == 1 ? 0 : d];
-}
-
 /* How the window moves. At its end the field may have a few elements that no place reaches. */
 static void set_window(kw_onednn_conv_info *info, const kw_value *lists) {
   const kw_onednn_tensor *field = &info->tensors[KW_ONEDNN_FIELD], *places = &info->tensors[KW_ONEDNN_PLACES];
   const kw_onednn_tensor *weight = &info->tensors[KW_ONEDNN_WEIGHT];
   for (uint32_t d = 0; d + 2 < field->rank; d++) {
-    info->stride[d] = entry(&lists[0], d);
-    info->padding[d] = entry(&lists[1], d);
-    info->dilation[d] = entry(&lists[2], d) - 1;
+    info->stride[d] = kw_operand_listed(&lists[0], d);
+    info->padding[d] = kw_operand_listed(&lists[1], d);
+    info->dilation[d] = kw_operand_listed(&lists[2], d) - 1;
     const int64_t range = (info->dilation[d] + 1) * (weight->shape[2 + d] - 1) + 1;
     const int64_t needed = (places->shape[2 + d] - 1) * info->stride[d] + range;
     info->padding_end[d] = needed - field->shape[2 + d] - info->padding[d];

@@ -7,6 +7,7 @@
 
 #include "loop.h"
 #include "operand.h"
+#include "panels.h"
 #include "walk.h"
 
 #include <math.h>
@@ -94,10 +95,6 @@ typedef struct distance_tile {
   char *a, *b, *sums;
 } distance_tile;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 static void apply(const distance_tile *tile, kw_pointwise_fn function, void *out, const void *with, int64_t n) {
   const kw_lane lane = tile->run->plan->port.lane;
   tile->run->isa->pointwise[function][lane](out, (const void *[]){out, with}, n);
@@ -107,16 +104,13 @@ static void apply(const distance_tile *tile, kw_pointwise_fn function, void *out
 static void pack(const distance_tile *tile, char *to, int64_t width, distance_rows rows, const char *at, int64_t count,
                  int64_t first, int64_t k) {
   const distance_plan *plan = tile->run->plan;
-  kw_product_lines lines = {.at = at + first * rows.k_step,
-                            .step = rows.step,
-                            .k_step = rows.k_step,
-                            .read = tile->run->isa->read[plan->port.dtype][plan->port.lane],
-                            .size = plan->port.size,
-                            .is_native = plan->port.is_native};
-  for (int64_t i = 0; i < count; i += width) {
-    tile->run->product->pack(to + i * k * plan->lane_size, width, &lines, least(width, count - i), k);
-    lines.at += width * rows.step;
-  }
+  const kw_product_lines lines = {.at = at + first * rows.k_step,
+                                  .step = rows.step,
+                                  .k_step = rows.k_step,
+                                  .read = tile->run->isa->read[plan->port.dtype][plan->port.lane],
+                                  .size = plan->port.size,
+                                  .is_native = plan->port.is_native};
+  kw_panels_pack(tile->run->product, to, width, lines, count, k, plan->lane_size);
 }
 
 /* What distances_fn does, where each size has to be raised to a power. */
@@ -176,7 +170,7 @@ static void finish_tile(distance_tile *tile) {
 static void run_tiles(void *user, int64_t begin, int64_t end) {
   distance_run *run = user;
   const distance_plan *plan = run->plan;
-  const int64_t line = least(DEPTH, plan->k) * plan->lane_size, tiles = plan->tiles_down * plan->tiles_across;
+  const int64_t line = kw_least(DEPTH, plan->k) * plan->lane_size, tiles = plan->tiles_down * plan->tiles_across;
   /* blocks are whole: a tile's last rows and columns may have idle ones behind them */
   const int64_t a_size = TILE_ROWS * line, b_size = TILE_COLUMNS * line;
   const int64_t sums_size = TILE_ROWS * TILE_COLUMNS * plan->lane_size;
@@ -192,11 +186,11 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
     tile.y = at[2];
     tile.row = i / plan->tiles_across % plan->tiles_down * TILE_ROWS;
     tile.column = i % plan->tiles_across * TILE_COLUMNS;
-    tile.rows = least(TILE_ROWS, plan->rows - tile.row);
-    tile.columns = least(TILE_COLUMNS, plan->columns - tile.column);
+    tile.rows = kw_least(TILE_ROWS, plan->rows - tile.row);
+    tile.columns = kw_least(TILE_COLUMNS, plan->columns - tile.column);
     int64_t first = 0;
     do { /* once without any elements, too */
-      add_terms(&tile, first, least(DEPTH, plan->k - first));
+      add_terms(&tile, first, kw_least(DEPTH, plan->k - first));
       first += DEPTH;
     } while (first < plan->k);
     finish_tile(&tile);
@@ -217,7 +211,7 @@ static kw_status run_distance(const kw_host_api *host, const kw_call *call, cons
   run.is_power = run.kind == KW_DISTANCE_SQUARES && run.p != 2;
   run.base[0] = kw_walk_base(call->outs[0]);
   for (int k = 0; k < 2; k++) run.base[k + 1] = kw_walk_base(call->args[k].u.tensor);
-  const int64_t differences = least(TILE_ROWS, plan->rows) * least(TILE_COLUMNS, plan->columns) * (plan->k + 1);
+  const int64_t differences = kw_least(TILE_ROWS, plan->rows) * kw_least(TILE_COLUMNS, plan->columns) * (plan->k + 1);
   const kw_status status = host->parallel_for(host->ctx, plan->batches.numel * plan->tiles_down * plan->tiles_across,
                                               1 + GRAIN / (differences + 1), run_tiles, &run);
   return status == KW_OK ? (kw_status)run.status : status;

@@ -24,10 +24,6 @@ typedef enum fft_kind {
   FROM_HALF /* that half, of which real numbers come */
 } fft_kind;
 
-typedef struct fft_op {
-  fft_kind kind;
-} fft_op;
-
 /* What is settled for the lines of a dimension. */
 typedef struct fft_length {
   int64_t n;
@@ -52,18 +48,18 @@ static bool is_complex(kw_dtype dtype) {
 }
 
 /* The dimensions, with the one that changes from real to complex first, from complex to real last; and n of each. */
-static kw_status order_dims(const fft_op *op, const kw_call *call, fft_plan *plan, int64_t *lengths) {
+static kw_status order_dims(fft_kind op, const kw_call *call, fft_plan *plan, int64_t *lengths) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
   const kw_value *dims = &call->args[1];
-  const bool halves = op->kind == FROM_HALF || (op->kind == TO_HALF && call->args[3].u.b);
+  const bool halves = op == FROM_HALF || (op == TO_HALF && call->args[3].u.b);
   plan->count = dims->count;
   if (out->rank == 0 || plan->count == 0 || plan->count > KW_MAX_RANK) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t k = 0; k < plan->count; k++) {
-    const uint32_t at = op->kind == TO_HALF ? (k + plan->count - 1) % plan->count : k;
+    const uint32_t at = op == TO_HALF ? (k + plan->count - 1) % plan->count : k;
     const bool is_last = at + 1 == plan->count;
     const int64_t named = dims->u.ints[at];
     plan->dims[k] = (uint32_t)(named < 0 ? named + self->rank : named);
-    plan->kinds[k] = halves && is_last ? op->kind : WHOLE;
+    plan->kinds[k] = halves && is_last ? op : WHOLE;
     lengths[k] = (plan->kinds[k] == FROM_HALF ? out : self)->shape[plan->dims[k]];
     if (lengths[k] < 1 || lengths[k] > LONGEST) return KW_ERR_NOT_IMPLEMENTED;
   }
@@ -74,7 +70,7 @@ static kw_status serves_fft(const kw_call *call) {
   const kw_fast_kernel *kernel = call->user;
   fft_plan plan;
   int64_t lengths[KW_MAX_RANK];
-  return order_dims(kernel->family, call, &plan, lengths);
+  return order_dims(*(const fft_kind *)kernel->family, call, &plan, lengths);
 }
 
 /* exp(2 pi i a / b) for 0 <= a < b, by symmetry from an angle of at most an eighth of a turn, as in the reference. */
@@ -126,13 +122,13 @@ static void drop_plan(void *the_plan) {
 
 /* Arguments: self, dim, normalization, and onesided, last_dim_size or forward. */
 static kw_status plan_fft(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  const fft_op *op = kernel->family;
+  const fft_kind op = *(const fft_kind *)kernel->family;
   fft_plan *plan = out_plan;
   int64_t lengths[KW_MAX_RANK];
   kw_status status = order_dims(op, call, plan, lengths);
   if (status != KW_OK) return status;
-  const bool forward = op->kind == TO_HALF || (op->kind == WHOLE && call->args[3].u.b);
-  plan->complex_dtype = (op->kind == TO_HALF ? call->outs[0] : call->args[0].u.tensor)->dtype;
+  const bool forward = op == TO_HALF || (op == WHOLE && call->args[3].u.b);
+  plan->complex_dtype = (op == TO_HALF ? call->outs[0] : call->args[0].u.tensor)->dtype;
   plan->lane = plan->complex_dtype == KW_C64 ? KW_LANE_F32 : KW_LANE_F64;
   for (uint32_t k = 0; k < plan->count && status == KW_OK; k++) {
     status = make_length(&plan->lengths[k], plan->lane, plan->kinds[k], lengths[k], forward ? -1 : 1);
@@ -375,10 +371,10 @@ static kw_status run_fft(const kw_host_api *host, const kw_call *call, const voi
 
 #define COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))
 #define REAL (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
-#define FFT(name, keys, which)                                                                                         \
-  {                                                                                                                    \
-    .op = name, .dtypes = keys, .plan_size = sizeof(fft_plan), .family = &(const fft_op){which}, .serves = serves_fft, \
-    .make_plan = plan_fft, .run = run_fft, .drop = drop_plan                                                           \
+#define FFT(name, keys, which)                                                                     \
+  {                                                                                                \
+    .op = name, .dtypes = keys, .plan_size = sizeof(fft_plan), .family = &(const fft_kind){which}, \
+    .serves = serves_fft, .make_plan = plan_fft, .run = run_fft, .drop = drop_plan                 \
   }
 
 static const kw_fast_kernel kernels[] = {FFT("_fft_r2c", REAL, TO_HALF), FFT("_fft_c2r", COMPLEX, FROM_HALF),

@@ -67,9 +67,8 @@ bool kw_lane_is_native(kw_dtype dtype) {
 }
 
 void kw_lanes_fill(void *lanes, const void *lane, kw_lane type, int64_t n) {
-  static const uint8_t moves[] = {[KW_LANE_F32] = 2,  [KW_LANE_F64] = 3, [KW_LANE_I32] = 2, [KW_LANE_I64] = 3,
-                                  [KW_LANE_BYTE] = 0, [KW_LANE_F16] = 1, [KW_LANE_BF16] = 1};
-  chosen->move[moves[type]](lanes, kw_lane_size(type), lane, 0, n);
+  const int64_t size = kw_lane_size(type);
+  chosen->move[__builtin_ctzll((uint64_t)size)](lanes, size, lane, 0, n); /* moves are by the size's logarithm */
 }
 
 void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n) {

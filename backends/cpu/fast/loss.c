@@ -12,9 +12,6 @@
 
 #include <string.h>
 
-/* How the "reduction" argument counts. */
-enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
-
 /* The operands are the op's first arguments: tensors, or none, which stands for 1. Behind them stands the reduction,
  * and the function may have one more operand, a number. */
 typedef struct loss_op {
@@ -54,7 +51,7 @@ static kw_status plan_loss(const kw_fast_kernel *kernel, const kw_call *call, vo
   const int64_t reduction = call->args[op->tensors].u.i;
   loss_plan *plan = out_plan;
   plan->lane = kw_lane_of(out->dtype);
-  plan->folds = !op->is_backward && reduction != REDUCE_NONE;
+  plan->folds = !op->is_backward && reduction != KW_REDUCE_NONE;
   plan->operands = op->tensors + (op->number != NO_NUMBER);
   const kw_tensor_ref shape = plan->folds ? joined(op, call) : *out;
   kw_loop_begin(&plan->loop, &shape);
@@ -71,7 +68,7 @@ static kw_status plan_loss(const kw_fast_kernel *kernel, const kw_call *call, vo
   }
   kw_loop_make(&plan->loop);
   if (plan->loop.numel == 0) return KW_ERR_NOT_IMPLEMENTED;
-  plan->divisor = reduction == REDUCE_MEAN ? plan->loop.numel : 1;
+  plan->divisor = reduction == KW_REDUCE_MEAN ? plan->loop.numel : 1;
   kw_cut_make(&plan->cut, 1, 1, plan->loop.numel);
   return kw_port_open(&plan->out, out->dtype, plan->lane) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }

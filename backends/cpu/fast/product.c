@@ -11,6 +11,7 @@
 
 #include "onednn/onednn.h"
 #include "operand.h"
+#include "sizes.h"
 #include "walk.h"
 
 #include <stdatomic.h>
@@ -173,14 +174,6 @@ typedef struct product_tile {
   char *a, *b, *sums;
 } product_tile;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t round_up(int64_t n, int64_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
 /* Packs `count` lines into panels of `width`. Where neighbours in memory belong to different lines, it goes along them.
  */
 static void pack_all(const product_run *run, char *to, int64_t width, kw_product_lines lines, int64_t count,
@@ -190,7 +183,8 @@ static void pack_all(const product_run *run, char *to, int64_t width, kw_product
   for (int64_t p = 0; p < k; p += chunk) {
     for (int64_t i = 0; i < count; i += width) {
       lines.at = base + i * lines.step + p * lines.k_step;
-      run->product->pack(to + (i * k + p * width) * lane, width, &lines, least(width, count - i), least(chunk, k - p));
+      run->product->pack(to + (i * k + p * width) * lane, width, &lines, kw_least(width, count - i),
+                         kw_least(chunk, k - p));
     }
   }
 }
@@ -225,10 +219,10 @@ static void add_terms(const product_run *run, const product_tile *tile, int64_t 
 static void run_tiles(void *user, int64_t begin, int64_t end) {
   product_run *run = user;
   const product_plan *plan = run->plan;
-  const int64_t lane = plan->lane_size, depth = least(DEPTH, plan->k);
-  const int64_t a_size = round_up(run->tile_rows * depth * lane, 64);
-  const int64_t b_size = round_up(run->tile_columns * depth * lane, 64);
-  const int64_t sums_size = round_up(run->tile_rows * run->tile_columns * lane, 64);
+  const int64_t lane = plan->lane_size, depth = kw_least(DEPTH, plan->k);
+  const int64_t a_size = kw_round_up(run->tile_rows * depth * lane, 64);
+  const int64_t b_size = kw_round_up(run->tile_columns * depth * lane, 64);
+  const int64_t sums_size = kw_round_up(run->tile_rows * run->tile_columns * lane, 64);
   char *room = aligned_alloc(64, (size_t)(a_size + b_size + sums_size));
   if (!room) {
     atomic_store(&run->has_failed, true);
@@ -239,11 +233,11 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
     tile.batch = i / (run->tiles_down * run->tiles_across);
     tile.row = i / run->tiles_across % run->tiles_down * run->tile_rows;
     tile.column = i % run->tiles_across * run->tile_columns;
-    tile.rows = least(run->tile_rows, plan->rows - tile.row);
-    tile.columns = least(run->tile_columns, plan->columns - tile.column);
+    tile.rows = kw_least(run->tile_rows, plan->rows - tile.row);
+    tile.columns = kw_least(run->tile_columns, plan->columns - tile.column);
     int64_t first = 0;
     do { /* once without any terms, too */
-      add_terms(run, &tile, first, least(DEPTH, plan->k - first));
+      add_terms(run, &tile, first, kw_least(DEPTH, plan->k - first));
       first += DEPTH;
     } while (first < plan->k);
     for (int64_t row = 0; row < tile.rows; row++) {
@@ -256,7 +250,7 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
 /* The size of pieces of n, of which none has more than `most`: much the same, and whole units. */
 static int64_t share(int64_t n, int64_t most, int64_t unit) {
   const int64_t pieces = (n + most - 1) / most;
-  return round_up((n + pieces - 1) / pieces, unit);
+  return kw_round_up((n + pieces - 1) / pieces, unit);
 }
 
 /* Cuts the result into as many tiles as keep the threads busy. */
@@ -275,9 +269,9 @@ static kw_status run_in_tiles(const kw_host_api *host, product_run *run) {
     if (plan->batch * run->tiles_down * run->tiles_across >= wanted) break;
     if (run->tile_rows * run->tile_columns * plan->k < 2 * GRAIN) break;
     if (run->tile_columns > run->tile_rows && run->tile_columns > product->columns) {
-      run->tile_columns = round_up(run->tile_columns / 2, product->columns);
+      run->tile_columns = kw_round_up(run->tile_columns / 2, product->columns);
     } else if (run->tile_rows > product->rows) {
-      run->tile_rows = round_up(run->tile_rows / 2, product->rows);
+      run->tile_rows = kw_round_up(run->tile_rows / 2, product->rows);
     } else {
       break;
     }
@@ -306,8 +300,8 @@ static void run_library_tiles(void *user, int64_t begin, int64_t end) {
     const int64_t batch = i / (run->tiles_down * run->tiles_across);
     const int64_t row = i / run->tiles_across % run->tiles_down * run->tile_rows;
     const int64_t column = i % run->tiles_across * run->tile_columns;
-    const int64_t rows = least(run->tile_rows, plan->rows - row);
-    const int64_t columns = least(run->tile_columns, plan->columns - column);
+    const int64_t rows = kw_least(run->tile_rows, plan->rows - row);
+    const int64_t columns = kw_least(run->tile_columns, plan->columns - column);
     char *out = run->out + batch * plan->out.batch_step + row * plan->out.row_step + column * plan->out.column_step;
     for (int64_t r = 0; run->beta && r < rows; r++) {
       const char *self = run->self + (row + r) * plan->self.row_step + column * plan->self.column_step;
@@ -365,7 +359,7 @@ static void add_rows(product_piece *piece) {
   const product_plan *plan = run->plan;
   static const _Alignas(64) char zeros[LINE_COLUMNS * KW_LANE_BYTES];
   for (int64_t p = 0; p < plan->k; p += KW_PRODUCT_LINES) {
-    const int64_t count = least(KW_PRODUCT_LINES, plan->k - p);
+    const int64_t count = kw_least(KW_PRODUCT_LINES, plan->k - p);
     const void *lines[KW_PRODUCT_LINES];
     for (int64_t i = 0; i < KW_PRODUCT_LINES; i++) {
       const char *from = piece->b + (p + i) * plan->b.row_step;
@@ -384,12 +378,12 @@ static void dot_columns(product_piece *piece) {
   const product_run *run = piece->run;
   const product_plan *plan = run->plan;
   for (int64_t j = 0; j < piece->columns; j += KW_PRODUCT_LINES) {
-    const int64_t count = least(KW_PRODUCT_LINES, piece->columns - j);
+    const int64_t count = kw_least(KW_PRODUCT_LINES, piece->columns - j);
     for (int64_t p = 0; p < plan->k; p += LINE_TERMS) {
-      const int64_t n = least(LINE_TERMS, plan->k - p);
+      const int64_t n = kw_least(LINE_TERMS, plan->k - p);
       const void *lines[KW_PRODUCT_LINES];
       for (int64_t i = 0; i < KW_PRODUCT_LINES; i++) {
-        const char *from = piece->b + (j + least(i, count - 1)) * plan->b.column_step + p * plan->b.row_step;
+        const char *from = piece->b + (j + kw_least(i, count - 1)) * plan->b.column_step + p * plan->b.row_step;
         lines[i] = line_at(piece, i, from, plan->b.row_step, n);
       }
       for (int64_t row = 0; row < plan->rows; row++) {
@@ -417,7 +411,7 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     piece.batch = i / run->tiles_across;
     piece.column = i % run->tiles_across * run->tile_columns;
-    piece.columns = least(run->tile_columns, plan->columns - piece.column);
+    piece.columns = kw_least(run->tile_columns, plan->columns - piece.column);
     piece.factors = run->factors + piece.batch * plan->rows * plan->k * plan->lane_size;
     piece.b = run->b + piece.batch * plan->b.batch_step + piece.column * plan->b.column_step;
     for (int64_t row = 0; row < plan->rows; row++) {
@@ -430,7 +424,7 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
     }
     for (int64_t row = 0; row < plan->rows; row++) {
       for (int64_t j = 0; j < piece.columns; j += TILE_COLUMNS) {
-        finish(run, piece.batch, row, piece.column + j, least(TILE_COLUMNS, piece.columns - j),
+        finish(run, piece.batch, row, piece.column + j, kw_least(TILE_COLUMNS, piece.columns - j),
                piece.sums[row] + j * plan->lane_size);
       }
     }
@@ -451,7 +445,7 @@ static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
   }
   run->factors = factors;
   const int64_t wanted = plan->columns / (threads > 1 ? 2 * (int64_t)threads : 1);
-  run->tile_columns = share(plan->columns, least(LINE_COLUMNS, round_up(wanted + 1, LINE_COLUMNS_LEAST)), 16);
+  run->tile_columns = share(plan->columns, kw_least(LINE_COLUMNS, kw_round_up(wanted + 1, LINE_COLUMNS_LEAST)), 16);
   run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
   const int64_t products = plan->rows * run->tile_columns * (plan->k + 1);
   status = host->parallel_for(host->ctx, plan->batch * run->tiles_across, 1 + GRAIN / products, run_pieces, run);

@@ -7,6 +7,7 @@
 
 #include "fast.h"
 #include "number.h"
+#include "sizes.h"
 #include "walk.h"
 
 #include <string.h>
@@ -56,10 +57,6 @@ uint32_t kw_strided_size(kw_dtype dtype) {
   return bits;
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* Tiles, where another dimension than the last is the dense one of what is read. A dimension that is shorter than a
  * square tile's side makes the other side longer. */
 static void plan_tiles(kw_strided *copy) {
@@ -75,9 +72,9 @@ static void plan_tiles(kw_strided *copy) {
                                                                                         : 128;
     copy->has_tiles = true;
     copy->across = d;
-    copy->rows = smaller(loop->shape[last], side);
-    copy->columns = smaller(loop->shape[d], elements / copy->rows);
-    copy->rows = smaller(loop->shape[last], elements / copy->columns);
+    copy->rows = kw_least(loop->shape[last], side);
+    copy->columns = kw_least(loop->shape[d], elements / copy->rows);
+    copy->rows = kw_least(loop->shape[last], elements / copy->columns);
     copy->row_tiles = (loop->shape[last] + copy->rows - 1) / copy->rows;
     copy->column_tiles = (loop->shape[d] + copy->columns - 1) / copy->columns;
     return;
@@ -132,7 +129,7 @@ static void convert_row(const kw_strided *copy, char *to, int64_t to_step, const
                         int64_t n) {
   _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES];
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = smaller(n - i, KW_LANE_BLOCK);
+    const int64_t count = kw_least(n - i, KW_LANE_BLOCK);
     const char *at = from + i * from_step;
     char *out = to + i * to_step;
     if (kw_port_is_lanes(&copy->to, to_step)) {
@@ -195,7 +192,7 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
     const int64_t tiles = copy->row_tiles * copy->column_tiles, in_plane = t % tiles;
     const int64_t first = in_plane / (TILE_GROUP * copy->column_tiles) * TILE_GROUP;
     const int64_t in_group = in_plane - first * copy->column_tiles;
-    const int64_t group = smaller(copy->row_tiles - first, TILE_GROUP);
+    const int64_t group = kw_least(copy->row_tiles - first, TILE_GROUP);
     const int64_t row = (first + in_group % group) * copy->rows, column = in_group / group * copy->columns;
     char *to = run->base[0] + row * loop->step[0][last] + column * loop->step[0][copy->across];
     const char *from = run->base[1] + row * loop->step[1][last] + column * loop->step[1][copy->across];
@@ -207,8 +204,8 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
       to += i * loop->step[0][d];
       from += i * loop->step[1][d];
     }
-    run_tile(run, to, from, smaller(copy->rows, loop->shape[last] - row),
-             smaller(copy->columns, loop->shape[copy->across] - column));
+    run_tile(run, to, from, kw_least(copy->rows, loop->shape[last] - row),
+             kw_least(copy->columns, loop->shape[copy->across] - column));
   }
   if (run->streams) run->isa->stream_end();
 }

@@ -55,6 +55,10 @@ static kw_dtype join_categories(kw_dtype higher, kw_dtype lower) {
   return higher;
 }
 
+int64_t kw_operand_listed(const kw_value *list, uint32_t d) {
+  return list->u.ints[list->count == 1 ? 0 : d];
+}
+
 kw_dtype kw_operand_promote(const kw_value *args, uint32_t first, uint32_t count) {
   kw_dtype tensors = KW_DTYPE_NONE, rank0 = KW_DTYPE_NONE, scalars = KW_DTYPE_NONE;
   for (uint32_t i = first; i < first + count; i++) {

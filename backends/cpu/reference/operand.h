@@ -26,6 +26,12 @@ kw_element kw_operand_scalar(const kw_value *value);
  * would wrap. */
 kw_value kw_operand_bound(kw_value value, kw_dtype key);
 
+/* Number `d` of an int[N] argument: one may stand for all. */
+int64_t kw_operand_listed(const kw_value *list, uint32_t d);
+
+/* How a loss's argument "reduction" counts. */
+enum { KW_REDUCE_NONE, KW_REDUCE_MEAN, KW_REDUCE_SUM };
+
 /* ATen's result_type over the tensors and Scalars among args[first .. first + count - 1]. */
 kw_dtype kw_operand_promote(const kw_value *args, uint32_t first, uint32_t count);
 

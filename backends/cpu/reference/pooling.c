@@ -5,6 +5,7 @@
 #include "pooling.h"
 
 #include "number.h"
+#include "operand.h"
 
 /* ---- Windows --------------------------------------------------------------------------------------------------- */
 
@@ -17,11 +18,6 @@ kw_pooling kw_pooling_adaptive(const kw_tensor_ref *in, const kw_tensor_ref *out
   return p;
 }
 
-/* Number `d` of an int[N]: one may stand for all. */
-static int64_t number_of(const kw_value *list, uint32_t d) {
-  return list->u.ints[list->count == 1 ? 0 : d];
-}
-
 kw_pooling kw_pooling_sliding(const kw_tensor_ref *in, const kw_tensor_ref *out, uint32_t dims, const kw_value *lists,
                               bool dilated) {
   kw_pooling p = kw_pooling_adaptive(in, out, dims);
@@ -29,10 +25,10 @@ kw_pooling kw_pooling_sliding(const kw_tensor_ref *in, const kw_tensor_ref *out,
   for (uint32_t d = 0; d < dims; d++) {
     kw_pooling_axis *axis = &p.axes[d];
     axis->adaptive = false;
-    axis->kernel = number_of(&lists[0], d);
-    axis->stride = number_of(strides, d);
-    axis->padding = number_of(&lists[2], d);
-    axis->dilation = dilated ? number_of(&lists[3], d) : 1;
+    axis->kernel = kw_operand_listed(&lists[0], d);
+    axis->stride = kw_operand_listed(strides, d);
+    axis->padding = kw_operand_listed(&lists[2], d);
+    axis->dilation = dilated ? kw_operand_listed(&lists[3], d) : 1;
   }
   return p;
 }
