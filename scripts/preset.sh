@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/preset.sh debug|asan|tsan
+# usage: scripts/preset.sh debug|asan|tsan [tests|suite]
 #
 # The tests in another build than release: with debugging, under AddressSanitizer with UBSan, under ThreadSanitizer; and
-# with a sanitizer, where there is no OpenCL, a share of the conformance suite.
+# with a sanitizer, where there is no OpenCL, a share of the conformance suite. tests, suite: only one of the two.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-preset=${1-}
-no_arguments "${@:2}"
+preset=${1-} part=${2-tests,suite}
+no_arguments "${@:3}"
+case $part in
+  tests | suite | tests,suite) ;;
+  *) die "wants tests or suite, not '$part'" "Run: $script --help" ;;
+esac
 case $preset in
   debug)
+    [ "$part" != suite ] || die "the suite runs with sanitizers, not in debug" "Run: $script --help"
     step "building (build/debug)"
     build_preset debug
     step "tests, but the mutants: those are plugins of their own, and release has them"
@@ -19,8 +24,11 @@ case $preset in
   asan | tsan)
     step "building with sanitizers (build/$preset)"
     build_sanitized "$preset"
-    step "tests"
-    run_tests "$preset"
+    if [ "$part" != suite ]; then
+      step "tests"
+      run_tests "$preset"
+    fi
+    [ "$part" != tests ] || exit 0
     step "a share of the conformance suite"
     keyway=build/$preset/bin/keyway
     vendor_npu=build/$preset/examples/vendor_npu/vendor_npu.so
