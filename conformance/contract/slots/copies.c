@@ -85,7 +85,7 @@ static void copy_swept(void *stream) {
   if (one) memcpy(want, sent, size);
   memcpy(got, want, size);
   if (to && !one) kw_bench_write(stream, to, got, size); /* from got: want changes while the device reads */
-  const uint64_t shift = one ? size : 0; /* where what is copied from begins */
+  const uint64_t shift = one ? size : 0;                 /* where what is copied from begins */
   for (uint32_t i = 0; i < swept.count; i++) {
     const kw_copy_kind kind = swept.way == FROM_HOST ? KW_COPY_HOST_TO_DEVICE
                               : swept.way == TO_HOST ? KW_COPY_DEVICE_TO_HOST
