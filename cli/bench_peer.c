@@ -114,8 +114,11 @@ static cJSON *tensor_as_json(const kw_bench_call *call, const kw_tensor_ref *ref
   cJSON_AddStringToObject(json, "dtype", kw_dtype_name(ref->dtype));
   cJSON_AddItemToObject(json, "shape", integers(ref->shape, ref->rank));
   cJSON_AddItemToObject(json, "strides", integers(ref->strides, ref->rank));
-  for (uint32_t i = 0; i < call->tensor_count; ++i)
-    if (kw_tensor_describe(call->tensors[i]) == ref) cJSON_AddNumberToObject(json, "below", (double)call->below[i]);
+  for (uint32_t i = 0; i < call->tensor_count; ++i) {
+    if (kw_tensor_describe(call->tensors[i]) != ref) continue;
+    cJSON_AddNumberToObject(json, "below", (double)call->below[i]);
+    cJSON_AddNumberToObject(json, "step", (double)call->steps[i]);
+  }
   return json;
 }
 

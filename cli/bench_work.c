@@ -3,10 +3,11 @@
  * The workloads of `keyway bench` as a table, and calls made from it.
  *
  * Arguments are words, one for each of the op's first arguments. A tensor is its dtype and its shape: t[n,1024], where
- * t is the dtype that is measured. Behind that ' exchanges the last two dimensions in memory, and <m says what integers
- * are less than. (t[n];t[n]) is a list of tensors. In shapes, integers and lists of integers n stands for the size, w
- * for the length of its rows, at most 1024, r for their number, and b for 65536 / n; * and / go from left to right.
- * What stands behind | tells people which of several workloads of an op it is.
+ * t is the dtype that is measured. Behind that ' exchanges the last two dimensions in memory, <m says what integers are
+ * less than, =m what all of them are, and *m that they are the multiples of m. (t[n];t[n]) is a list of tensors. In
+ * shapes, integers, lists of integers and as a scalar n stands for the size; in all but the last w for the length of
+ * its rows, at most 1024, r for their number, and b for 65536 / n; * and / go from left to right. What stands behind |
+ * tells people which of several workloads of an op it is.
  */
 #include "bench_work.h"
 
@@ -45,6 +46,20 @@ const kw_bench_work kw_bench_works[] = {
     {"triu", "moves", ELEMENTS, "t[r,w] 0"},
     {"constant_pad_nd", "moves", ELEMENTS, "t[r,w] 1,1,1,1 0"},
     {"slice_scatter", "moves", ELEMENTS, "t[r,w] t[r,w/2] 1 0 w/2 1"},
+    {"fill_.Tensor", "moves", ELEMENTS, "t[n] t[]"},
+    {"full", "moves", ELEMENTS, "n 0.5"},
+    {"full_like", "moves", ELEMENTS, "t[n] 0.5"},
+    {"fill.Scalar", "moves", ELEMENTS, "t[n] 0.5"},
+    {"copy", "moves", ELEMENTS, "t[n] t[n]"},
+    {"arange.start_step", "moves", ELEMENTS, "0 n 1"},
+    {"tril", "moves", ELEMENTS, "t[r,w] 0"},
+    {"select_scatter", "moves", ELEMENTS, "t[r,w] t[w] 0 0"},
+    {"reflection_pad1d", "moves", FEWER, "t[r,w] 4,4"},
+    {"reflection_pad2d", "moves", CHANNELS, "t[1,n,28,28] 1,1,1,1"},
+    {"reflection_pad3d", "moves", CHANNELS, "t[1,n,7,28,28] 1,1,1,1,1,1"},
+    {"replication_pad1d", "moves", FEWER, "t[r,w] 4,4"},
+    {"replication_pad2d", "moves", CHANNELS, "t[1,n,28,28] 1,1,1,1"},
+    {"replication_pad3d", "moves", CHANNELS, "t[1,n,7,28,28] 1,1,1,1,1,1"},
 
     {"add.Tensor", "pointwise", ELEMENTS, "t[n] t[n]"},
     {"add.Tensor", "pointwise", ELEMENTS, "t[r,w] t[w] | and a row"},
@@ -97,6 +112,65 @@ const kw_bench_work kw_bench_works[] = {
     {"addcmul", "pointwise", ELEMENTS, "t[n] t[n] t[n]"},
     {"glu", "pointwise", ELEMENTS, "t[r,w] 1"},
     {"keyway::swiglu", "pointwise", ELEMENTS, "t[n] t[n]"},
+    {"sub.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"mul.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"div.Scalar", "pointwise", FEWER, "t[n] 3"},
+    {"div.Tensor_mode", "pointwise", FEWER, "t[n] t[n] floor"},
+    {"div.Scalar_mode", "pointwise", FEWER, "t[n] 3 trunc"},
+    {"pow.Scalar", "pointwise", FEWER, "2 t[n]"},
+    {"minimum", "pointwise", FEWER, "t[n] t[n]"},
+    {"clamp.Tensor", "pointwise", FEWER, "t[n] t[n] t[n]"},
+    {"eq.Tensor", "pointwise", FEWER, "t[n] t[n]"},
+    {"eq.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"ne.Tensor", "pointwise", FEWER, "t[n] t[n]"},
+    {"ne.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"lt.Tensor", "pointwise", FEWER, "t[n] t[n]"},
+    {"lt.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"le.Tensor", "pointwise", FEWER, "t[n] t[n]"},
+    {"le.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"gt.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"ge.Tensor", "pointwise", FEWER, "t[n] t[n]"},
+    {"ge.Scalar", "pointwise", FEWER, "t[n] 0.5"},
+    {"logical_or", "pointwise", FEWER, "bool[n] bool[n]"},
+    {"logical_xor", "pointwise", FEWER, "bool[n] bool[n]"},
+    {"logical_not", "pointwise", FEWER, "bool[n]"},
+    {"bitwise_and.Scalar", "pointwise", FEWER, "i32[n]<100 5"},
+    {"bitwise_or.Tensor", "pointwise", FEWER, "i32[n]<100 i32[n]<100"},
+    {"bitwise_or.Scalar", "pointwise", FEWER, "i32[n]<100 5"},
+    {"bitwise_xor.Tensor", "pointwise", FEWER, "i32[n]<100 i32[n]<100"},
+    {"bitwise_xor.Scalar", "pointwise", FEWER, "i32[n]<100 5"},
+    {"bitwise_not", "pointwise", FEWER, "i32[n]<100"},
+    {"bitwise_left_shift.Tensor", "pointwise", FEWER, "i32[n]<100 i32[n]<9"},
+    {"bitwise_left_shift.Tensor_Scalar", "pointwise", FEWER, "i32[n]<100 5"},
+    {"bitwise_right_shift.Tensor", "pointwise", FEWER, "i32[n]<100 i32[n]<9"},
+    {"bitwise_right_shift.Tensor_Scalar", "pointwise", FEWER, "i32[n]<100 5"},
+    {"acos", "pointwise", FEWER, "t[n]"},
+    {"acosh", "pointwise", FEWER, "t[n]<100"},
+    {"asinh", "pointwise", FEWER, "t[n]"},
+    {"atanh", "pointwise", FEWER, "t[n]"},
+    {"cosh", "pointwise", FEWER, "t[n]"},
+    {"log2", "pointwise", FEWER, "t[n]"},
+    {"log10", "pointwise", FEWER, "t[n]"},
+    {"exp2", "pointwise", FEWER, "t[n]"},
+    {"ceil", "pointwise", FEWER, "t[n]"},
+    {"trunc", "pointwise", FEWER, "t[n]"},
+    {"round.decimals", "pointwise", FEWER, "t[n] 2"},
+    {"isinf", "pointwise", FEWER, "t[n]"},
+    {"fmod.Scalar", "pointwise", FEWER, "t[n] 0.3"},
+    {"remainder.Scalar", "pointwise", FEWER, "t[n] 0.3"},
+    {"remainder.Scalar_Tensor", "pointwise", FEWER, "3 t[n]"},
+    {"hardswish", "pointwise", FEWER, "t[n]"},
+    {"threshold", "pointwise", FEWER, "t[n] 0.5 0"},
+    {"addcdiv", "pointwise", FEWER, "t[n] t[n] t[n]"},
+    {"lerp.Scalar", "pointwise", FEWER, "t[n] t[n] 0.3"},
+    {"lerp.Tensor", "pointwise", FEWER, "t[n] t[n] t[n]"},
+    {"masked_fill.Tensor", "pointwise", FEWER, "t[n] bool[n] t[]"},
+    {"quantized_decomposed::quantize_per_tensor", "pointwise", FEWER, "t[n] 0.05 0 -128 127 i8"},
+    {"quantized_decomposed::quantize_per_tensor.tensor", "pointwise", FEWER, "t[n] f32[] i64[]<9 -128 127 i8"},
+    {"quantized_decomposed::quantize_per_channel", "pointwise", FEWER, "t[r,w] f32[w] i64[w]<9 1 -128 127 i8"},
+    {"quantized_decomposed::dequantize_per_tensor", "pointwise", FEWER, "i8[n]<100 0.05 0 -128 127 i8"},
+    {"quantized_decomposed::dequantize_per_tensor.tensor", "pointwise", FEWER, "i8[n]<100 f32[] i64[]<9 -128 127 i8"},
+    {"quantized_decomposed::dequantize_per_channel", "pointwise", FEWER, "i8[r,w]<100 f32[w] i64[w]<9 1 -128 127 i8"},
 
     {"sum", "reductions", ELEMENTS, "t[n]"},
     {"mean", "reductions", ELEMENTS, "t[n]"},
@@ -114,6 +188,20 @@ const kw_bench_work kw_bench_works[] = {
     {"var.correction", "reductions", ELEMENTS, "t[r,w] 1"},
     {"logsumexp", "reductions", FEWER, "t[r,w] 1"},
     {"cumsum", "reductions", ELEMENTS, "t[r,w] 1"},
+    {"amin", "reductions", FEWER, "t[r,w] 1"},
+    {"max", "reductions", FEWER, "t[n]"},
+    {"min", "reductions", FEWER, "t[n]"},
+    {"min.dim", "reductions", FEWER, "t[r,w] 1"},
+    {"argmin", "reductions", FEWER, "t[n]"},
+    {"all", "reductions", FEWER, "bool[n]<2"},
+    {"all.dim", "reductions", FEWER, "bool[r,w]<2 1"},
+    {"all.dims", "reductions", FEWER, "bool[r,w]<2 1"},
+    {"any.dim", "reductions", FEWER, "bool[r,w]<1 1"},
+    {"any.dims", "reductions", FEWER, "bool[r,w]<1 1"},
+    {"prod.dim_int", "reductions", FEWER, "t[r,w] 1"},
+    {"var.dim", "reductions", FEWER, "t[r,w] 1"},
+    {"var_mean.correction", "reductions", FEWER, "t[r,w] 1"},
+    {"cumprod", "reductions", FEWER, "t[r,w] 1"},
 
     {"_softmax", "softmax and norms", ELEMENTS, "t[r,w] 1 false"},
     {"_log_softmax", "softmax and norms", ELEMENTS, "t[r,w] 1 false"},
@@ -122,6 +210,8 @@ const kw_bench_work kw_bench_works[] = {
     {"native_group_norm", "softmax and norms", CHANNELS, "t[2,n,28,28] t[n] t[n] 2 n 784 8 1e-5"},
     {"_native_batch_norm_legit_no_training", "softmax and norms", CHANNELS,
      "t[2,n,28,28] t[n] t[n] t[n] t[n] 0.1 1e-5"},
+    {"_native_batch_norm_legit", "softmax and norms", CHANNELS, "t[2,n,28,28] t[n] t[n] t[n] t[n] true 0.1 1e-5"},
+    {"_native_batch_norm_legit.no_stats", "softmax and norms", CHANNELS, "t[2,n,28,28] t[n] t[n] true 0.1 1e-5"},
 
     {"mm", "products", SQUARE, "t[n,n] t[n,n]"},
     {"mm", "products", SQUARE, "t[n,n] t[n,n]' | and columns"},
@@ -129,6 +219,8 @@ const kw_bench_work kw_bench_works[] = {
     {"addmm", "products", SQUARE, "t[n] t[128,n] t[n,n]' | and 128 rows"},
     {"bmm", "products", SEQUENCE, "t[12,n,64] t[12,64,n]"},
     {"_cdist_forward", "products", SEQUENCE, "t[n,64] t[n,64] 2 none"},
+    {"_pdist_forward", "products", SEQUENCE, "t[n,64] 2"},
+    {"_int_mm", "products", SQUARE, "i8[n,n]<100 i8[n,n]<100"},
 
     {"convolution", "convolutions", CHANNELS, "t[1,n,28,28] t[n,n,3,3] none 1,1 1,1 1,1 false 0,0 1 | 3 x 3"},
     {"convolution", "convolutions", CHANNELS, "t[1,n,28,28] t[n,n,1,1] t[n] 1,1 0,0 1,1 false 0,0 1 | 1 x 1"},
@@ -139,11 +231,29 @@ const kw_bench_work kw_bench_works[] = {
     {"max_pool2d_with_indices", "convolutions", CHANNELS, "t[1,n,56,56] 3,3 2,2 1,1"},
     {"avg_pool2d", "convolutions", CHANNELS, "t[1,n,56,56] 2,2 2,2"},
     {"_adaptive_avg_pool2d", "convolutions", CHANNELS, "t[1,n,28,28] 7,7"},
+    {"avg_pool1d", "convolutions", CHANNELS, "t[1,n,1024] 2 2"},
+    {"avg_pool3d", "convolutions", CHANNELS, "t[1,n,8,28,28] 2,2,2 2,2,2"},
+    {"max_pool1d_with_indices", "convolutions", CHANNELS, "t[1,n,1024] 3 2 1"},
+    {"max_pool3d_with_indices", "convolutions", CHANNELS, "t[1,n,8,28,28] 2,2,2 2,2,2"},
+    {"adaptive_avg_pool1d", "convolutions", CHANNELS, "t[1,n,1024] 64"},
+    {"_adaptive_avg_pool3d", "convolutions", CHANNELS, "t[1,n,8,28,28] 4,7,7"},
+    {"adaptive_max_pool1d", "convolutions", CHANNELS, "t[1,n,1024] 64"},
+    {"adaptive_max_pool2d", "convolutions", CHANNELS, "t[1,n,28,28] 7,7"},
+    {"adaptive_max_pool3d", "convolutions", CHANNELS, "t[1,n,8,28,28] 4,7,7"},
     {"upsample_nearest2d", "convolutions", CHANNELS, "t[1,n,28,28] 56,56"},
     {"upsample_bilinear2d", "convolutions", CHANNELS, "t[1,n,28,28] 56,56 false"},
+    {"upsample_nearest1d", "convolutions", CHANNELS, "t[1,n,1024] 2048"},
+    {"upsample_nearest3d", "convolutions", CHANNELS, "t[1,n,7,28,28] 14,56,56"},
+    {"_upsample_nearest_exact2d", "convolutions", CHANNELS, "t[1,n,28,28] 56,56"},
+    {"upsample_linear1d", "convolutions", CHANNELS, "t[1,n,1024] 2048 false"},
+    {"upsample_trilinear3d", "convolutions", CHANNELS, "t[1,n,7,28,28] 14,56,56 false"},
+    {"upsample_bicubic2d", "convolutions", CHANNELS, "t[1,n,28,28] 56,56 false"},
     {"grid_sampler_2d", "convolutions", CHANNELS, "t[1,n,28,28] t[1,28,28,2] 0 0 false"},
     {"im2col", "convolutions", CHANNELS, "t[1,n,28,28] 3,3 1,1 1,1 1,1"},
+    {"col2im", "convolutions", CHANNELS, "t[1,n*9,784] 28,28 3,3 1,1 1,1 1,1"},
     {"_fft_r2c", "convolutions", FEWER, "f32[r,w] 1 0 true"},
+    {"_fft_c2r", "convolutions", FEWER, "c64[r,513] 1 2 1024"},
+    {"_fft_c2c", "convolutions", FEWER, "c64[r,w] 1 0 true"},
 
     {"embedding", "indexing", ELEMENTS, "t[10000,64] i64[n/64]<10000"},
     {"index_select", "indexing", ELEMENTS, "t[10000,64] 0 i64[n/64]<10000"},
@@ -152,6 +262,12 @@ const kw_bench_work kw_bench_works[] = {
     {"gather", "indexing", ELEMENTS, "t[r,w] 1 i64[r,w]<w"},
     {"scatter.src", "indexing", ELEMENTS, "t[r,w] 1 i64[r,w]<w t[r,w]"},
     {"scatter_add", "indexing", ELEMENTS, "t[r,w] 1 i64[r,w]<w t[r,w]"},
+    {"scatter.value", "indexing", FEWER, "t[r,w] 1 i64[r,w]<w 0.5"},
+    {"scatter_reduce.two", "indexing", FEWER, "t[r,w] 1 i64[r,w]<w t[r,w] sum | by sums"},
+    {"scatter_reduce.two", "indexing", FEWER, "t[r,w] 1 i64[r,w]<w t[r,w] amax | by amax"},
+    {"_embedding_bag", "indexing", FEWER, "t[10000,64] i64[n/64]<10000 i64[n/1024]*16 false 0"},
+    {"masked_select", "indexing", FEWER, "t[n] bool[n]"},
+    {"masked_scatter", "indexing", FEWER, "t[n] bool[n] t[n]"},
     {"index_add", "indexing", ELEMENTS, "t[10000,64] 0 i64[n/64]<10000 t[n/64,64]"},
     {"nonzero", "indexing", FEWER, "bool[n]"},
 
@@ -159,11 +275,18 @@ const kw_bench_work kw_bench_works[] = {
     {"normal_", "random", ELEMENTS, "t[n]"},
     {"bernoulli_.float", "random", ELEMENTS, "t[n] 0.5"},
     {"native_dropout", "random", ELEMENTS, "t[n] 0.1 true"},
+    {"rand", "random", FEWER, "n"},
+    {"randn", "random", FEWER, "n"},
+    {"randint", "random", FEWER, "1000 n"},
+    {"randint.low", "random", FEWER, "5 1000 n"},
+    {"bernoulli", "random", FEWER, "t[n]"},
+    {"random_.from", "random", FEWER, "i64[n]<100 0 1000"},
     {"multinomial", "random", FEWER, "t[n] 16 true"},
 
     {"sort", "sort", FEWER, "t[n]"},
     {"sort", "sort", FEWER, "t[r,w]"},
     {"sort", "sort", FEWER, "i64[n]<1000000"},
+    {"sort.stable", "sort", FEWER, "t[r,w] true"},
     {"topk", "sort", FEWER, "t[r,w] 16"},
     {"searchsorted.Tensor", "sort", FEWER, "t[1000] t[n]"},
 
@@ -267,19 +390,22 @@ static double number_at(int64_t i, kw_dtype dtype, int64_t below) {
 
 typedef struct filling {
   int64_t below, same; /* all are `same`, unless it is negative */
+  int64_t step;        /* they are multiples of it, unless it is 0 */
 } filling;
 
 /* A tensor of `shape`, made in i64 or f32 and converted by the device. */
 static kw_status make_filled(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape, filling with,
                              kw_tensor **out_tensor) {
-  const bool whole = with.below > 0 || with.same >= 0;
+  const bool whole = with.below > 0 || with.same >= 0 || with.step > 0;
   kw_tensor *made = NULL;
   kw_status status = kw_tensor_create(device, whole ? KW_I64 : KW_F32, rank, shape, &made);
   if (status != KW_OK) return status;
   const int64_t numel = kw_tensor_describe(made)->numel;
   void *numbers = malloc((size_t)(numel > 0 ? numel : 1) * sizeof(int64_t));
   for (int64_t i = 0; numbers && i < numel; ++i) {
-    const double number = with.same >= 0 ? (double)with.same : number_at(i, dtype, with.below);
+    const double number = with.same >= 0  ? (double)with.same
+                          : with.step > 0 ? (double)(i * with.step)
+                                          : number_at(i, dtype, with.below);
     if (whole) {
       ((int64_t *)numbers)[i] = (int64_t)number;
     } else {
@@ -313,7 +439,7 @@ static kw_status add_tensor(kw_device *device, kw_bench_call *call, const char *
   char name[16] = "";
   int64_t shape[KW_MAX_RANK];
   uint32_t rank;
-  filling with = {0, -1};
+  filling with = {.same = -1};
   const size_t length = strcspn(*text, "[");
   if (length >= sizeof name || call->tensor_count == KW_BENCH_TENSORS) return malformed(call->work);
   memcpy(name, *text, length);
@@ -324,6 +450,7 @@ static kw_status add_tensor(kw_device *device, kw_bench_call *call, const char *
   const bool exchanged = **text == '\'' && ++*text;
   if (**text == '<' && ++*text && !parse_term(text, call->size, &with.below)) return malformed(call->work);
   if (**text == '=' && ++*text && !parse_term(text, call->size, &with.same)) return malformed(call->work);
+  if (**text == '*' && ++*text && !parse_term(text, call->size, &with.step)) return malformed(call->work);
   if (exchanged) {
     const int64_t last = shape[rank - 1];
     shape[rank - 1] = shape[rank - 2];
@@ -339,6 +466,7 @@ static kw_status add_tensor(kw_device *device, kw_bench_call *call, const char *
   }
   if (status != KW_OK) return status;
   call->below[call->tensor_count] = with.same >= 0 ? with.same + 1 : with.below;
+  call->steps[call->tensor_count] = with.step;
   call->tensors[call->tensor_count++] = made;
   return KW_OK;
 }
@@ -379,6 +507,10 @@ static kw_status add_argument(kw_device *device, kw_bench_call *call, const char
     *value = info.tag == KW_TAG_INT ? kw_arg_int(storage->ints[0]) : kw_arg_int_list(storage->ints, count);
     return KW_OK;
   }
+  if (info.tag == KW_TAG_SCALAR && strcmp(word, "n") == 0) {
+    *value = kw_arg_scalar_i64(call->size);
+    return KW_OK;
+  }
   if (info.tag == KW_TAG_DTYPE && strcmp(word, "t") == 0) {
     *value = kw_arg_dtype(call->dtype);
     return KW_OK;
@@ -402,6 +534,7 @@ kw_status kw_bench_call_make(kw_device *device, const kw_bench_work *work, int64
   out_call->work = work;
   out_call->size = size;
   out_call->dtype = dtype;
+  out_call->stream = kw_stream_default(device);
   if (!work->args) return dtype == KW_F32 ? KW_OK : KW_ERR_UNSUPPORTED;
   kw_op_info info = {.struct_size = sizeof info};
   out_call->op = kw_op_find(work->name);
@@ -426,7 +559,7 @@ void kw_bench_call_release(kw_bench_call *call) {
 }
 
 kw_status kw_bench_call_run(kw_bench_call *call) {
-  return kw_op_call(call->op, NULL, call->args, call->arg_count, call->outs, call->out_count);
+  return kw_op_call(call->op, call->stream, call->args, call->arg_count, call->outs, call->out_count);
 }
 
 /* ---- What it takes ----------------------------------------------------------------------------------------------- */

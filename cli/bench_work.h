@@ -46,7 +46,8 @@ const kw_bench_sizes *kw_bench_usual_sizes(kw_bench_scale scale);
 /* One workload at one size, with its tensors on the device. */
 typedef struct kw_bench_call {
   const kw_bench_work *work;
-  const kw_op *op; /* NULL for a program */
+  const kw_op *op;   /* NULL for a program */
+  kw_stream *stream; /* the device's default stream, which says where factories are to make their results */
   int64_t size;
   kw_dtype dtype;
   uint32_t arg_count, tensor_count, out_count;
@@ -55,6 +56,7 @@ typedef struct kw_bench_call {
   const kw_tensor_ref *lists[KW_BENCH_TENSORS]; /* what tensor lists of args point into */
   kw_tensor *tensors[KW_BENCH_TENSORS];
   int64_t below[KW_BENCH_TENSORS];   /* what the tensor's integers are less than; 0 for other dtypes */
+  int64_t steps[KW_BENCH_TENSORS];   /* what the tensor's integers are multiples of, in order; 0: as `below` says */
   kw_tensor *outs[KW_BENCH_RESULTS]; /* made by the first run; NULL where the result is an argument */
 } kw_bench_call;
 

@@ -47,7 +47,9 @@ def tensors_of(value):
 def fill(numpy, spec, dtype):
     """An array of a tensor's shape, strides and dtype with the numbers that keyway bench takes."""
     numbers = numpy.arange(max(1, int(numpy.prod(spec["shape"], dtype=numpy.int64))), dtype=numpy.int64)
-    if spec.get("below", 0) > 0:
+    if spec.get("step", 0) > 0:
+        numbers = numbers * spec["step"]
+    elif spec.get("below", 0) > 0:
         numbers = numbers * 7919 % spec["below"]
     else:
         numbers = numbers % 3 == 0 if spec["dtype"] == "bool" else (numbers % 251 + 1) / 252
@@ -141,7 +143,8 @@ class PyTorch:
         self.device, self.wait = torch.device("cpu"), lambda: None
         self.title = f"PyTorch {torch.__version__} on its CPU, operators called from C++"
         self.dtypes = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
-                       "i64": torch.int64, "i32": torch.int32, "bool": torch.bool}
+                       "i64": torch.int64, "i32": torch.int32, "i8": torch.int8, "bool": torch.bool,
+                       "c64": torch.complex64}
         if on_device:
             import torch_keyway
 
@@ -155,7 +158,8 @@ class PyTorch:
 
     def value(self, value):
         if isinstance(value, dict) and "shape" in value:
-            array = fill(self.numpy, value, "int64" if value.get("below", 0) > 0 else "float64")
+            whole = value.get("below", 0) > 0 or value.get("step", 0) > 0
+            array = fill(self.numpy, value, "int64" if whole else "float64")
             tensor = self.torch.empty_strided(value["shape"], value["strides"], dtype=self.dtypes[value["dtype"]],
                                               device=self.device)
             return tensor.copy_(self.torch.from_numpy(array))
@@ -182,6 +186,8 @@ class PyTorch:
     def operator(self, name, args):
         namespace, _, rest = name.rpartition("::")
         base, _, overload = rest.partition(".")
+        if namespace == "quantized_decomposed":
+            import torch.ao.quantization.fx._decomposed  # noqa: F401, brings the operators
         packet = getattr(getattr(self.torch.ops, namespace or "aten"), base, None)
         if packet is None or (overload or "default") not in packet.overloads():
             raise Cannot("PyTorch has no operator of this name")
