@@ -12,8 +12,8 @@
  *    "device": NAME}
  *   {"run": TIMES}                                    {"ns": of one run, "processor_ns": of one run} or {"why": TEXT}
  * NAME is an op's, with its arguments: null, numbers, texts, booleans and lists of numbers as in JSON, a dtype as
- * {"dtype": "f32"}, a tensor as {"dtype", "shape", "strides", "below": M, "step": S}, whose integers are to be less than
- * M or, where S is not 0, the multiples of S in their order, and lists of tensors. Or it is a program's, with no
+ * {"dtype": "f32"}, a tensor as {"dtype", "shape", "strides", "below": M, "step": S}, whose integers are to be less
+ * than M or, where S is not 0, the multiples of S in their order, and lists of tensors. Or it is a program's, with no
  * arguments: kmeans of N points, a model.
  */
 #ifndef KEYWAY_BENCH_PEER_H

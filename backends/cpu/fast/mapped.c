@@ -7,43 +7,59 @@
 
 #include "loop.h"
 #include "place.h"
+#include "sizes.h"
 #include "strided.h"
 #include "upsample.h"
 #include "walk.h"
 
+#include <string.h>
+
 #define GRAIN 16384 /* elements: the fewest that a thread is woken for */
 
-/* Offsets, in bytes, of what the places 0, 1, ... of a dimension of the result are taken from. */
-typedef void (*map_fn)(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count);
+/* What the places 0, 1, ... of a dimension of the result are taken from: offsets, in bytes. Places [begin, end) are
+ * taken from such that follow each other. */
+typedef struct mapped_axis {
+  int64_t *offsets;
+  int64_t begin, end;
+} mapped_axis;
 
-static void map_pad(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count, kw_place_fn place) {
+typedef void (*map_fn)(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count);
+
+static void map_pad(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count, kw_place_fn place) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
-  const int64_t step = kw_loop_step(self, d);
-  for (int64_t i = 0; i < count; i++) offsets[i] = place(&call->args[1], self->rank, d, self->shape[d], i) * step;
+  const kw_value *pads = &call->args[1];
+  const int64_t size = self->shape[d], step = kw_loop_step(self, d);
+  const int64_t first = kw_place_unpadded(pads, self->rank, d, 0);
+  axis->begin = first < 0 ? kw_least(-first, count) : 0;
+  axis->end = kw_least(size - first, count);
+  for (int64_t i = 0; i < axis->begin; i++) axis->offsets[i] = place(pads, self->rank, d, size, i) * step;
+  for (int64_t i = axis->begin; i < axis->end; i++) axis->offsets[i] = (first + i) * step;
+  for (int64_t i = axis->end; i < count; i++) axis->offsets[i] = place(pads, self->rank, d, size, i) * step;
 }
 
-static void map_reflected(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count) {
-  map_pad(call, d, offsets, count, kw_place_reflected);
+static void map_reflected(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count) {
+  map_pad(call, d, axis, count, kw_place_reflected);
 }
 
-static void map_replicated(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count) {
-  map_pad(call, d, offsets, count, kw_place_replicated);
+static void map_replicated(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count) {
+  map_pad(call, d, axis, count, kw_place_replicated);
 }
 
-static void map_upsampled(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count, kw_upsample_kind kind) {
+static void map_upsampled(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count, kw_upsample_kind kind) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
   const int64_t step = kw_loop_step(self, d);
   kw_upsample_axis axes[KW_MAX_RANK];
   kw_upsample_axes(axes, kind, call->outs[0], self, call->args + 2);
-  for (int64_t i = 0; i < count; i++) offsets[i] = (d < 2 ? i : kw_upsample_nearest(&axes[d - 2], i)) * step;
+  axis->begin = axis->end = 0;
+  for (int64_t i = 0; i < count; i++) axis->offsets[i] = (d < 2 ? i : kw_upsample_nearest(&axes[d - 2], i)) * step;
 }
 
-static void map_nearest(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count) {
-  map_upsampled(call, d, offsets, count, KW_UPSAMPLE_NEAREST);
+static void map_nearest(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count) {
+  map_upsampled(call, d, axis, count, KW_UPSAMPLE_NEAREST);
 }
 
-static void map_nearest_exact(const kw_call *call, uint32_t d, int64_t *offsets, int64_t count) {
-  map_upsampled(call, d, offsets, count, KW_UPSAMPLE_NEAREST_EXACT);
+static void map_nearest_exact(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count) {
+  map_upsampled(call, d, axis, count, KW_UPSAMPLE_NEAREST_EXACT);
 }
 
 static const map_fn reflected = map_reflected, replicated = map_replicated, nearest = map_nearest,
@@ -56,73 +72,78 @@ static kw_status plan_mapped(const kw_fast_kernel *kernel, const kw_call *call, 
 }
 
 typedef struct mapped_run {
-  const kw_tensor_ref *out;
-  const char *from;
-  const int64_t *offsets[KW_MAX_RANK];
-  uint32_t move; /* kw_strided_size */
-  int64_t to_step;
-  int64_t begin, end, from_step; /* of the last dimension, what is taken from places from_step after each other */
+  const kw_tensor_ref *out, *self;
+  mapped_axis axes[KW_MAX_RANK], row; /* row: the last of them */
+  int64_t width, to_step, from_step;  /* of the row */
+  uint32_t size;                      /* kw_strided_size */
+  kw_move_fn move;
 } mapped_run;
 
 typedef struct pair {
   uint64_t half[2];
 } pair;
 
-#define TAKE(name, T)                                                                                                 \
-  static void name(char *to, int64_t to_step, const char *from, const int64_t *offsets, int64_t n) {                  \
-    for (int64_t i = 0; i < n; i++) *(T *)(void *)(to + i * to_step) = *(const T *)(const void *)(from + offsets[i]); \
+/* A row of the result: what lies in order, between two ends of which each element has a place of its own. */
+#define ROW(name, T)                                                                            \
+  static void name(const mapped_run *run, char *to, const char *from) {                         \
+    const mapped_axis *axis = &run->row;                                                        \
+    const int64_t *offsets = axis->offsets, n = axis->end - axis->begin, step = run->to_step;   \
+    for (int64_t i = 0; i < axis->begin; i++)                                                   \
+      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);            \
+    if (n > 0 && step == sizeof(T) && run->from_step == sizeof(T)) {                            \
+      memcpy(to + axis->begin * step, from + offsets[axis->begin], (size_t)n * sizeof(T));      \
+    } else if (n > 0) {                                                                         \
+      run->move(to + axis->begin * step, step, from + offsets[axis->begin], run->from_step, n); \
+    }                                                                                           \
+    for (int64_t i = axis->end; i < run->width; i++)                                            \
+      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);            \
   }
-TAKE(take_1, uint8_t)
-TAKE(take_2, uint16_t)
-TAKE(take_4, uint32_t)
-TAKE(take_8, uint64_t)
-TAKE(take_16, pair)
-static void (*const takes[KW_MOVE_SIZES])(char *to, int64_t to_step, const char *from, const int64_t *offsets,
-                                          int64_t n) = {take_1, take_2, take_4, take_8, take_16};
+ROW(row_1, uint8_t)
+ROW(row_2, uint16_t)
+ROW(row_4, uint32_t)
+ROW(row_8, uint64_t)
+ROW(row_16, pair)
+static void (*const rows[KW_MOVE_SIZES])(const mapped_run *run, char *to, const char *from) = {row_1, row_2, row_4,
+                                                                                               row_8, row_16};
 
 /* Rows [begin, end) of the result. */
 static void run_rows(void *user, int64_t begin, int64_t end) {
   const mapped_run *run = user;
   const kw_tensor_ref *out = run->out;
   const uint32_t last = out->rank - 1u;
-  const int64_t *columns = run->offsets[last], width = out->shape[last];
-  for (int64_t r = begin; r < end; r++) {
-    char *to = kw_walk_base(out);
-    const char *from = run->from;
-    int64_t rest = r;
-    for (uint32_t d = last; d-- > 0; rest /= out->shape[d]) {
-      to += rest % out->shape[d] * kw_loop_step(out, d);
-      from += run->offsets[d][rest % out->shape[d]];
-    }
-    takes[run->move](to, run->to_step, from, columns, run->begin);
-    kw_fast_isa()->move[run->move](to + run->begin * run->to_step, run->to_step, from + columns[run->begin],
-                                   run->from_step, run->end - run->begin);
-    takes[run->move](to + run->end * run->to_step, run->to_step, from, columns + run->end, width - run->end);
+  int64_t at[KW_MAX_RANK], rest = begin;
+  char *to = kw_walk_base(out);
+  const char *from = kw_walk_base(run->self);
+  for (uint32_t d = last; d-- > 0; rest /= out->shape[d]) {
+    at[d] = rest % out->shape[d];
+    to += at[d] * kw_loop_step(out, d);
+    from += run->axes[d].offsets[at[d]];
   }
-}
-
-/* The longest stretch of the last dimension that lies in order: between pads that is all. */
-static void find_stretch(mapped_run *run) {
-  const uint32_t last = run->out->rank - 1u;
-  const int64_t *offsets = run->offsets[last], width = run->out->shape[last];
-  for (int64_t begin = 0, end; begin < width; begin = end) {
-    for (end = begin + 1; end < width && offsets[end] - offsets[end - 1] == run->from_step; end++) continue;
-    if (end - begin <= run->end - run->begin) continue;
-    run->begin = begin;
-    run->end = end;
+  for (int64_t r = begin; r < end; r++) {
+    rows[run->size](run, to, from);
+    for (uint32_t d = last; d-- > 0;) {
+      const int64_t *offsets = run->axes[d].offsets, before = at[d]++;
+      const bool ends = at[d] == out->shape[d];
+      if (ends) at[d] = 0;
+      to += (at[d] - before) * kw_loop_step(out, d);
+      from += offsets[at[d]] - offsets[before];
+      if (!ends) break;
+    }
   }
 }
 
 static kw_status run_mapped(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_fast_kernel *kernel = call->user;
   const map_fn *map = kernel->family;
-  const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
-  const uint32_t last = out->rank - 1u;
+  const kw_tensor_ref *out = call->outs[0];
+  const uint32_t last = out->rank - 1u, size = kw_strided_size(out->dtype);
   mapped_run run = {.out = out,
-                    .from = kw_walk_base(self),
-                    .move = kw_strided_size(out->dtype),
+                    .self = call->args[0].u.tensor,
+                    .width = out->shape[last],
                     .to_step = kw_loop_step(out, last),
-                    .from_step = kw_loop_step(self, last)};
+                    .from_step = kw_loop_step(call->args[0].u.tensor, last),
+                    .size = size,
+                    .move = kw_fast_isa()->move[size]};
   int64_t places = 0;
   (void)plan;
   if (out->numel == 0) return KW_OK;
@@ -132,13 +153,12 @@ static kw_status run_mapped(const kw_host_api *host, const kw_call *call, const 
   if (status != KW_OK) return status;
   int64_t *offsets = room;
   for (uint32_t d = 0; d < out->rank; d++) {
-    (*map)(call, d, offsets, out->shape[d]);
-    run.offsets[d] = offsets;
+    run.axes[d].offsets = offsets;
+    (*map)(call, d, &run.axes[d], out->shape[d]);
     offsets += out->shape[d];
   }
-  find_stretch(&run);
-  const int64_t width = out->shape[last];
-  status = host->parallel_for(host->ctx, out->numel / width, 1 + GRAIN / width, run_rows, &run);
+  run.row = run.axes[last];
+  status = host->parallel_for(host->ctx, out->numel / run.width, 1 + GRAIN / run.width, run_rows, &run);
   host->host_free(host->ctx, room);
   return status;
 }
