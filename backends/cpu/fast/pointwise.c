@@ -23,12 +23,17 @@ typedef struct shortcut {
   kw_pointwise_fn function;
 } shortcut;
 
+/* The function for a text that the argument behind the operands may be. */
+typedef struct form {
+  const char *name;
+  kw_pointwise_fn function;
+} form;
+
 /* The operands are the op's first arguments, as many as the function has: tensors, or Scalars that become numbers. */
 typedef struct pointwise_op {
   kw_pointwise_fn function;
   const shortcut *shortcuts; /* up to one whose function is KW_POINTWISE_COUNT; NULL: none */
-  const char *form;          /* a text that the argument behind the operands may have, and the function for it */
-  kw_pointwise_fn of_form;
+  const form *forms;         /* up to one without a name; NULL: the op has no such argument */
 } pointwise_op;
 
 typedef struct pointwise_plan {
@@ -76,10 +81,13 @@ static uint32_t operand_count(kw_pointwise_fn function) {
 /* The function for the form that the call asks for, or KW_POINTWISE_COUNT. */
 static kw_pointwise_fn function_of(const pointwise_op *op, const kw_call *call) {
   const uint32_t behind = operand_count(op->function);
-  if (!op->form || call->args[behind].tag != KW_TAG_STRING) return op->function;
-  const char *form = call->args[behind].u.s;
-  if (strcmp(form, "none") == 0) return op->function;
-  return strcmp(form, op->form) == 0 ? op->of_form : KW_POINTWISE_COUNT;
+  if (!op->forms || call->args[behind].tag != KW_TAG_STRING) return op->function;
+  const char *asked = call->args[behind].u.s;
+  if (strcmp(asked, "none") == 0) return op->function;
+  for (const form *each = op->forms; each->name; each++) {
+    if (strcmp(asked, each->name) == 0) return each->function;
+  }
+  return KW_POINTWISE_COUNT;
 }
 
 /* Bools have one bit, on which those that work on bits are logic. */
@@ -325,7 +333,7 @@ bool kw_pointwise_serves(kw_pointwise_fn function, kw_dtype dtype) {
 
 kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, const kw_tensor_ref *out,
                              const kw_tensor_ref *const *in) {
-  const pointwise_op op = {function, NULL, NULL, KW_POINTWISE_COUNT};
+  const pointwise_op op = {function, NULL, NULL};
   const kw_fast_kernel kernel = {.family = &op};
   pointwise_plan plan = {.grain = 0};
   kw_value args[KW_POINTWISE_OPERANDS];
@@ -348,18 +356,22 @@ static const shortcut pow_shortcuts[] = {
     {-1, KW_POINTWISE_RECIPROCAL}, {-0.5, KW_POINTWISE_POW_MINUS_HALF}, {-2, KW_POINTWISE_RECIPROCAL_SQUARE},
     {0, KW_POINTWISE_COUNT}};
 
-/* X(op, key dtypes, function); SHORT: and its shortcuts; FORMS: and the function for a form. */
+static const form div_forms[] = {{"trunc", KW_POINTWISE_DIV_TRUNC}, {"floor", KW_POINTWISE_DIV_FLOOR}, {NULL, 0}};
+static const form gelu_forms[] = {{"tanh", KW_POINTWISE_GELU_TANH}, {NULL, 0}};
+static const form gelu_backward_forms[] = {{"tanh", KW_POINTWISE_GELU_TANH_BACKWARD}, {NULL, 0}};
+
+/* X(op, key dtypes, function); SHORT: and its shortcuts; FORMS: and its forms. */
 #define OPS(X, SHORT, FORMS)                               \
   SHORT("add.Tensor", REAL, ADD_SCALED, add_shortcuts)     \
   SHORT("sub.Tensor", NUM, SUB_SCALED, sub_shortcuts)      \
   X("mul.Tensor", REAL, MUL)                               \
   X("div.Tensor", FLOAT, DIV)                              \
-  FORMS("div.Tensor_mode", FLOAT, DIV, "trunc", DIV_TRUNC) \
+  FORMS("div.Tensor_mode", NUM, DIV, div_forms)            \
   SHORT("add.Scalar", REAL, ADD_SCALED, add_shortcuts)     \
   SHORT("sub.Scalar", NUM, SUB_SCALED, sub_shortcuts)      \
   X("mul.Scalar", REAL, MUL)                               \
   X("div.Scalar", FLOAT, DIV)                              \
-  FORMS("div.Scalar_mode", FLOAT, DIV, "trunc", DIV_TRUNC) \
+  FORMS("div.Scalar_mode", NUM, DIV, div_forms)            \
   X("eq.Tensor", REAL, EQ)                                 \
   X("ne.Tensor", REAL, NE)                                 \
   X("lt.Tensor", REAL, LT)                                 \
@@ -433,7 +445,7 @@ static const shortcut pow_shortcuts[] = {
   X("softplus_backward", FLOAT, SOFTPLUS_BACKWARD)         \
   X("lerp.Scalar", FLOAT, LERP)                            \
   X("lerp.Tensor", FLOAT, LERP)                            \
-  FORMS("gelu", FLOAT, GELU, "tanh", GELU_TANH)            \
+  FORMS("gelu", FLOAT, GELU, gelu_forms)                   \
   X("fmod.Tensor", NUM, FMOD)                              \
   X("fmod.Scalar", NUM, FMOD)                              \
   X("remainder.Tensor", NUM, REMAINDER)                    \
@@ -457,19 +469,19 @@ static const shortcut pow_shortcuts[] = {
   X("threshold", NUM, THRESHOLD)                           \
   X("threshold_backward", NUM, THRESHOLD_BACKWARD)         \
   SHORT("addcmul", NUM, ADDCMUL, addcmul_shortcuts)        \
-  FORMS("gelu_backward", FLOAT, GELU_BACKWARD, "tanh", GELU_TANH_BACKWARD)
+  FORMS("gelu_backward", FLOAT, GELU_BACKWARD, gelu_backward_forms)
 
 static const kw_fast_kernel kernels[] = {
-#define KERNEL(name, keys, function, shortcuts, form, of_form)                         \
-  {.op = name,                                                                         \
-   .dtypes = KW_DTYPES_##keys,                                                         \
-   .plan_size = sizeof(pointwise_plan),                                                \
-   .family = &(const pointwise_op){KW_POINTWISE_##function, shortcuts, form, of_form}, \
-   .make_plan = plan_pointwise,                                                        \
+#define KERNEL(name, keys, function, shortcuts, forms)                         \
+  {.op = name,                                                                 \
+   .dtypes = KW_DTYPES_##keys,                                                 \
+   .plan_size = sizeof(pointwise_plan),                                        \
+   .family = &(const pointwise_op){KW_POINTWISE_##function, shortcuts, forms}, \
+   .make_plan = plan_pointwise,                                                \
    .run = run_pointwise},
-#define PLAIN(name, keys, function) KERNEL(name, keys, function, NULL, NULL, 0)
-#define SHORT(name, keys, function, shortcuts) KERNEL(name, keys, function, shortcuts, NULL, 0)
-#define FORMS(name, keys, function, form, of_form) KERNEL(name, keys, function, NULL, form, KW_POINTWISE_##of_form)
+#define PLAIN(name, keys, function) KERNEL(name, keys, function, NULL, NULL)
+#define SHORT(name, keys, function, shortcuts) KERNEL(name, keys, function, shortcuts, NULL)
+#define FORMS(name, keys, function, forms) KERNEL(name, keys, function, NULL, forms)
     OPS(PLAIN, SHORT, FORMS)};
 
 kw_fast_family kw_fast_pointwise(void) {

@@ -109,6 +109,7 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(ATAN2, 2)                \
   X(FMOD, 2)                 \
   X(REMAINDER, 2)            \
+  X(DIV_FLOOR, 2)            \
   X(POW, 2)                  \
   X(SIGMOID, 1)              \
   X(SILU, 1)                 \
