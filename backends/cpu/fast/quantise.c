@@ -19,7 +19,7 @@
 typedef struct quantise_plan {
   kw_loop loop;
   kw_port in, out;
-  kw_dtype scale_dtype, zero_dtype;
+  kw_port scale, zero; /* read as f32 and as i64 */
 } quantise_plan;
 _Static_assert(sizeof(quantise_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
@@ -69,10 +69,11 @@ static kw_status plan_quantise(const kw_fast_kernel *kernel, const kw_call *call
   }
   kw_loop_begin(&plan->loop, out);
   kw_loop_add(&plan->loop, in);
-  plan->scale_dtype = add_parameter(&plan->loop, call, 1, op->per_channel);
-  plan->zero_dtype = add_parameter(&plan->loop, call, 2, op->per_channel);
+  const kw_dtype scale = add_parameter(&plan->loop, call, 1, op->per_channel);
+  const kw_dtype zero = add_parameter(&plan->loop, call, 2, op->per_channel);
   kw_loop_make(&plan->loop);
-  return KW_OK;
+  const bool opens = kw_port_open(&plan->scale, scale, KW_LANE_F32) && kw_port_open(&plan->zero, zero, KW_LANE_I64);
+  return opens ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
@@ -84,10 +85,21 @@ typedef struct quantise_run {
   int64_t low, high; /* of codes */
 } quantise_run;
 
+/* Where the parameters lie that lanes were read of, and how many. */
+typedef struct stretch {
+  const char *at;
+  int64_t count;
+} stretch;
+
 typedef struct quantise_lanes {
   const quantise_run *run;
   _Alignas(64) char in[KW_LANE_BLOCK * sizeof(float)];
   _Alignas(64) char out[KW_LANE_BLOCK * sizeof(float)];
+  _Alignas(64) float scale[KW_LANE_BLOCK];
+  _Alignas(64) int64_t zero[KW_LANE_BLOCK];
+  _Alignas(64) int32_t small_zero[KW_LANE_BLOCK]; /* where all_small, they again */
+  bool all_small;
+  stretch scale_read, zero_read;
 } quantise_lanes;
 
 static bool is_small(int64_t number) {
@@ -107,44 +119,61 @@ static int32_t code_of(const quantise_run *run, float value, int64_t zero) {
   return (int32_t)(sum < run->low ? run->low : sum > run->high ? run->high : sum);
 }
 
-/* n elements that share a scale and a zero point, as lanes. */
-static void quantise_lane(const quantise_run *run, void *out, const void *in, float scale, int64_t zero, int64_t n) {
+/* Whether lanes of these are still to be read: blocks of a row may share them, and rows. */
+static bool is_unread(stretch *read, const char *at, int64_t count) {
+  if (read->at == at && count <= read->count) return false;
+  *read = (stretch){at, count};
+  return true;
+}
+
+static void read_zeros(quantise_lanes *lanes, const char *at, int64_t step, int64_t count) {
+  kw_port_read(&lanes->run->plan->zero, lanes->zero, at, step, count);
+  lanes->all_small = true;
+  for (int64_t i = 0; i < count; i++) {
+    lanes->all_small &= is_small(lanes->zero[i]);
+    lanes->small_zero[i] = (int32_t)lanes->zero[i];
+  }
+}
+
+/* n elements, as lanes. */
+static void quantise_lane(quantise_lanes *lanes, const void *in, int64_t n) {
   const kw_isa *isa = kw_fast_isa();
-  const float *x = in;
-  int32_t *codes = out;
-  if (run->op->form == FROM_CODES && is_small(zero)) {
-    isa->from_codes(out, in, (int32_t)zero, scale, n);
+  const quantise_run *run = lanes->run;
+  void *out = lanes->out;
+  const bool all_small = lanes->all_small && is_small(run->low) && is_small(run->high);
+  if (run->op->form == FROM_CODES && lanes->all_small) {
+    isa->from_codes(out, in, lanes->small_zero, lanes->scale, n);
   } else if (run->op->form == FROM_CODES) {
     for (int64_t i = 0; i < n; i++) {
-      const int64_t distance = (int64_t)((uint64_t)((const int32_t *)in)[i] - (uint64_t)zero);
-      ((float *)out)[i] = (float)distance * scale;
+      const int64_t distance = (int64_t)((uint64_t)((const int32_t *)in)[i] - (uint64_t)lanes->zero[i]);
+      ((float *)out)[i] = (float)distance * lanes->scale[i];
     }
-  } else if (is_small(zero) && is_small(run->low) && is_small(run->high)) {
-    isa->to_codes(codes, x, scale, (int32_t)zero, (int32_t)run->low, (int32_t)run->high, n);
+  } else if (all_small) {
+    isa->to_codes(out, in, lanes->scale, lanes->small_zero, (int32_t)run->low, (int32_t)run->high, n);
   } else {
-    for (int64_t i = 0; i < n; i++) codes[i] = code_of(run, x[i] / scale, zero);
+    for (int64_t i = 0; i < n; i++) {
+      ((int32_t *)out)[i] = code_of(run, ((const float *)in)[i] / lanes->scale[i], lanes->zero[i]);
+    }
   }
 }
 
 static void quantise_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   quantise_lanes *lanes = context;
-  const quantise_run *run = lanes->run;
-  const quantise_plan *plan = run->plan;
-  const bool is_shared = step[2] == 0 && step[3] == 0;
-  for (int64_t i = 0; i < n;) {
-    const int64_t count = is_shared ? kw_block_at(i, n) : 1;
-    const float scale = (float)kw_number_load(plan->scale_dtype, at[2] + i * step[2]);
-    const int64_t zero = kw_number_load_int(plan->zero_dtype, at[3] + i * step[3]);
-    const void *in = kw_port_lanes(&plan->in, at[1] + i * step[1], step[1], count, lanes->in);
-    quantise_lane(run, lanes->out, in, scale, zero, count);
+  const quantise_plan *plan = lanes->run->plan;
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = kw_block_at(i, n);
+    const char *scale = at[2] + i * step[2], *zero = at[3] + i * step[3];
+    if (is_unread(&lanes->scale_read, scale, count)) kw_port_read(&plan->scale, lanes->scale, scale, step[2], count);
+    if (is_unread(&lanes->zero_read, zero, count)) read_zeros(lanes, zero, step[3], count);
+    quantise_lane(lanes, kw_port_lanes(&plan->in, at[1] + i * step[1], step[1], count, lanes->in), count);
     kw_port_write(&plan->out, at[0] + i * step[0], step[0], lanes->out, count);
-    i += count;
   }
 }
 
 static void run_piece(void *user, int64_t begin, int64_t end) {
   quantise_lanes lanes;
   const quantise_run *run = lanes.run = user;
+  lanes.scale_read = lanes.zero_read = (stretch){NULL, 0};
   kw_loop_run(&run->plan->loop, run->base, begin, end, quantise_row, &lanes);
 }
 

@@ -200,19 +200,20 @@ static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, 
 /* ---- Codes ---------------------------------------------------------------------------------------------------------
  */
 
-static void to_codes(int32_t *codes, const float *x, float scale, int32_t zero, int32_t low, int32_t high, int64_t n) {
-  const float least = (float)(low - zero), most = (float)(high - zero);
+static void to_codes(int32_t *codes, const float *x, const float *scale, const int32_t *zero, int32_t low, int32_t high,
+                     int64_t n) {
   KW_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    const float value = x[i] / scale, whole = rintf(value);
+    const float least = (float)(low - zero[i]), most = (float)(high - zero[i]);
+    const float value = x[i] / scale[i], whole = rintf(value);
     const float within = whole < least ? least : whole > most ? most : whole;
-    codes[i] = value != value ? 0 : (int32_t)within + zero;
+    codes[i] = value != value ? 0 : (int32_t)within + zero[i];
   }
 }
 
-static void from_codes(float *lanes, const int32_t *codes, int32_t zero, float scale, int64_t n) {
+static void from_codes(float *lanes, const int32_t *codes, const int32_t *zero, const float *scale, int64_t n) {
   KW_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) lanes[i] = (float)(codes[i] - zero) * scale;
+  for (int64_t i = 0; i < n; i++) lanes[i] = (float)(codes[i] - zero[i]) * scale[i];
 }
 
 /* ---- Nibbles ------------------------------------------------------------------------------------------------------

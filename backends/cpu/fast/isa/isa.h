@@ -415,10 +415,11 @@ typedef struct kw_isa {
   /* out[i] = x . lines[i] for KW_PRODUCT_LINES lines of n bytes, which wraps at 32 bits. */
   void (*dot_bytes)(uint32_t *out, const int8_t *x, const int8_t *const *lines, int64_t n);
 
-  /* rint(x / scale) + zero, cut to [low, high], NaN as 0; and (code - zero) * scale. Numbers that are given have at
-   * most 22 bits. */
-  void (*to_codes)(int32_t *codes, const float *x, float scale, int32_t zero, int32_t low, int32_t high, int64_t n);
-  void (*from_codes)(float *lanes, const int32_t *codes, int32_t zero, float scale, int64_t n);
+  /* rint(x / scale) + zero, cut to [low, high], NaN as 0; and (code - zero) * scale; lane by lane. Zero points and
+   * limits have at most 22 bits. */
+  void (*to_codes)(int32_t *codes, const float *x, const float *scale, const int32_t *zero, int32_t low, int32_t high,
+                   int64_t n);
+  void (*from_codes)(float *lanes, const int32_t *codes, const int32_t *zero, const float *scale, int64_t n);
 
   /* (code - zero) * scale for the two codes of each byte, the low nibble's first. */
   void (*nibbles)(float *lanes, const uint8_t *bytes, float zero, float scale, int64_t n);
