@@ -66,6 +66,7 @@ typedef struct kw_fast_family {
   X(attention)              \
   X(attention_backwards)    \
   X(copy)                   \
+  X(range)                  \
   X(place)                  \
   X(mapped)                 \
   X(resample)               \
