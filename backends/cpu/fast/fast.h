@@ -75,6 +75,7 @@ typedef struct kw_fast_family {
   X(fft)                    \
   X(index)                  \
   X(sum)                    \
+  X(bag)                    \
   X(random)                 \
   X(sample)                 \
   X(sort)                   \
