@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of what indices send to one place: scatter_add, index_add, embedding_dense_backward, index_put. Additions to one
- * element are made in row-major order of what is added, as by the reference, so that they have its bits. f16 and bf16
- * are added up in f32 and rounded once.
+ * Sums of what indices send to one place: scatter_add, index_add, embedding_dense_backward, index_put; and products and
+ * the largest and smallest of that: scatter_reduce. What goes to one element is taken in row-major order, as by the
+ * reference, so that results have its bits. f16 and bf16 are added up in f32 and rounded once.
  */
 #include "sum.h"
 
@@ -29,8 +29,8 @@ typedef void (*strided_fn)(const void *factor, char *to, int64_t to_step, const 
       *sum = (T)((U)*sum + term);                                                                            \
     }                                                                                                        \
   }                                                                                                          \
-  ADD_ROW(add_row_##name##_i64, T, U, int64_t)                                                               \
-  ADD_ROW(add_row_##name##_i32, T, U, int32_t)
+  ADD_ROW(add_##name##_row_i64, T, U, int64_t)                                                               \
+  ADD_ROW(add_##name##_row_i32, T, U, int32_t)
 #define ADD_ROW(name, T, U, index_type) \
   KW_CHOICE_ROW(name, index_type, *(T *)to = (T)((U) * (const T *)to + (U) * (const T *)from))
 ADD(f32, float, float)
@@ -41,24 +41,63 @@ ADD(i16, int16_t, uint32_t)
 ADD(i32, int32_t, uint32_t)
 ADD(i64, int64_t, uint64_t)
 
+/* Elements of a type T that become `expression` of a, what is there, and b. */
+#define REDUCE(name, T, expression)                                                                                 \
+  static void name(const void *factor, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n) { \
+    (void)factor;                                                                                                   \
+    for (int64_t i = 0; i < n; i++) {                                                                               \
+      T *at = (T *)(void *)(to + i * to_step);                                                                      \
+      const T a = *at, b = *(const T *)(const void *)(from + i * from_step);                                        \
+      *at = (T)(expression);                                                                                        \
+    }                                                                                                               \
+  }                                                                                                                 \
+  REDUCE_ROW(name##_row_i64, T, expression, int64_t)                                                                \
+  REDUCE_ROW(name##_row_i32, T, expression, int32_t)
+#define REDUCE_ROW(name, T, expression, index_type) \
+  KW_CHOICE_ROW(name, index_type, const T a = *(const T *)to; const T b = *(const T *)from; *(T *)to = (T)(expression))
+#define REDUCE_FLOAT(name, T)                       \
+  REDUCE(multiply_##name, T, (a * b))               \
+  REDUCE(larger_##name, T, b > a || b != b ? b : a) \
+  REDUCE(smaller_##name, T, b < a || b != b ? b : a)
+#define REDUCE_INT(name, T, U)              \
+  REDUCE(multiply_##name, T, ((U)a * (U)b)) \
+  REDUCE(larger_##name, T, b > a ? b : a)   \
+  REDUCE(smaller_##name, T, b < a ? b : a)
+REDUCE_FLOAT(f32, float)
+REDUCE_FLOAT(f64, double)
+REDUCE_INT(u8, uint8_t, uint32_t)
+REDUCE_INT(i8, int8_t, uint32_t)
+REDUCE_INT(i16, int16_t, uint32_t)
+REDUCE_INT(i32, int32_t, uint32_t)
+REDUCE_INT(i64, int64_t, uint64_t)
+
 #define DTYPES_OF_SUMS (KW_DTYPES_INT | KW_DTYPES_FLOAT)
+
+typedef enum reduction { ADD_UP, MULTIPLY, LARGER, SMALLER, REDUCTIONS } reduction;
 
 static const struct {
   strided_fn strided;
   kw_choice_rows rows;
-  int lane; /* by which dense elements are added up; -1: none */
-} additions[KW_ISA_DTYPES] = {
-    [KW_F32] = {add_f32, {add_row_f32_i64, add_row_f32_i32}, KW_LANE_F32},
-    [KW_F64] = {add_f64, {add_row_f64_i64, add_row_f64_i32}, KW_LANE_F64},
-    [KW_U8] = {add_u8, {add_row_u8_i64, add_row_u8_i32}, -1},
-    [KW_I8] = {add_i8, {add_row_i8_i64, add_row_i8_i32}, -1},
-    [KW_I16] = {add_i16, {add_row_i16_i64, add_row_i16_i32}, -1},
-    [KW_I32] = {add_i32, {add_row_i32_i64, add_row_i32_i32}, KW_LANE_I32},
-    [KW_I64] = {add_i64, {add_row_i64_i64, add_row_i64_i32}, KW_LANE_I64},
-};
+} functions[REDUCTIONS][KW_ISA_DTYPES] = {
+#define FUNCTIONS(dtype, name) [dtype] = {name, {name##_row_i64, name##_row_i32}}
+#define FUNCTIONS_OF(name)                                                                         \
+  {                                                                                                \
+    FUNCTIONS(KW_F32, name##_f32), FUNCTIONS(KW_F64, name##_f64), FUNCTIONS(KW_U8, name##_u8),     \
+        FUNCTIONS(KW_I8, name##_i8), FUNCTIONS(KW_I16, name##_i16), FUNCTIONS(KW_I32, name##_i32), \
+        FUNCTIONS(KW_I64, name##_i64),                                                             \
+  }
+    [ADD_UP] = FUNCTIONS_OF(add),
+    [MULTIPLY] = FUNCTIONS_OF(multiply),
+    [LARGER] = FUNCTIONS_OF(larger),
+    [SMALLER] = FUNCTIONS_OF(smaller)};
+
+/* By which dense elements are taken together, where they lie as lanes do. */
+static const kw_pointwise_fn pointwise[REDUCTIONS] = {KW_POINTWISE_ADD, KW_POINTWISE_MUL, KW_POINTWISE_MAXIMUM,
+                                                      KW_POINTWISE_MINIMUM};
 
 typedef struct adder {
   kw_dtype dtype;
+  reduction reduction;
   bool is_scaled;
   int64_t size;
   _Alignas(16) char factor[16];
@@ -68,12 +107,12 @@ typedef struct adder {
 static void add_block(const kw_choice *choice, char *to, int64_t to_step, const char *from, int64_t from_step,
                       int64_t n) {
   const adder *a = choice->user;
-  const int lane = additions[a->dtype].lane;
-  if (lane < 0 || to_step != a->size || from_step != a->size) {
-    additions[a->dtype].strided(a->factor, to, to_step, from, from_step, n);
+  if (!kw_lane_is_native(a->dtype) || to_step != a->size || from_step != a->size) {
+    functions[a->reduction][a->dtype].strided(a->factor, to, to_step, from, from_step, n);
     return;
   }
-  const kw_lanes_fn add = kw_fast_isa()->pointwise[a->is_scaled ? KW_POINTWISE_ADD_SCALED : KW_POINTWISE_ADD][lane];
+  const kw_pointwise_fn function = a->is_scaled ? KW_POINTWISE_ADD_SCALED : pointwise[a->reduction];
+  const kw_lanes_fn add = kw_fast_isa()->pointwise[function][kw_lane_of(a->dtype)];
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
     const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
     char *sums = to + i * a->size;
@@ -81,12 +120,13 @@ static void add_block(const kw_choice *choice, char *to, int64_t to_step, const 
   }
 }
 
-/* `times`: a Scalar, or NULL for 1. */
-static void make_adder(adder *a, kw_dtype dtype, const kw_value *times) {
+/* `times`: a Scalar that what is added is multiplied by, or NULL for 1. */
+static void make_adder(adder *a, reduction reduction, kw_dtype dtype, const kw_value *times) {
   const kw_value one = {.tag = KW_TAG_INT, .u.i = 1};
   kw_element element = kw_operand_scalar(times ? times : &one);
   element = kw_operand_as_key(element.dtype, element.bytes, dtype);
   a->dtype = dtype;
+  a->reduction = reduction;
   a->is_scaled = times != NULL;
   a->size = (int64_t)kw_number_size(dtype);
   memcpy(a->factor, element.bytes, sizeof a->factor);
@@ -102,6 +142,7 @@ typedef struct sum_op {
   uint32_t factor;          /* a Scalar among them; 0: there is none */
   uint32_t skipped;         /* an index that is left out; 0: there is none */
   bool from_zero;           /* and not from argument 0 */
+  bool is_named;            /* argument 4 says which reduction it is */
 } sum_op;
 
 static void select_lines(kw_selection *s, const kw_call *call, const kw_tensor_ref *table,
@@ -127,10 +168,20 @@ static void select_advanced(kw_selection *s, const kw_call *call, const kw_tenso
 }
 
 static const sum_op scatter_add = {.select = select_lines, .indices = 2, .values = 3},
+                    scatter_reduce = {.select = select_lines, .indices = 2, .values = 3, .is_named = true},
                     index_add = {.select = select_slices, .indices = 2, .values = 3, .factor = 4},
                     index_put = {.select = select_advanced, .indices = 1, .values = 2},
                     embedding_backward = {
                         .select = select_rows, .indices = 1, .values = 0, .skipped = 3, .from_zero = true};
+
+/* REDUCTIONS for a mean, which is the reference's. */
+static reduction reduction_of(const sum_op *op, const kw_call *call) {
+  static const char *const names[REDUCTIONS] = {"sum", "prod", "amax", "amin"};
+  if (!op->is_named) return ADD_UP;
+  int each = 0;
+  while (each < REDUCTIONS && strcmp(call->args[4].u.s, names[each]) != 0) each++;
+  return (reduction)each;
+}
 
 static kw_status plan_sum(const sum_op *op, const kw_call *call) {
   const kw_dtype dtype = call->outs[0]->dtype;
@@ -145,10 +196,11 @@ static kw_status add_up(const kw_host_api *host, const kw_call *call, const sum_
   const kw_status status =
       op->from_zero ? kw_strided_clear(host, table) : kw_strided_copy(host, table, call->args[0].u.tensor);
   if (status != KW_OK) return status;
+  const reduction reduction = reduction_of(op, call);
   adder a;
-  make_adder(&a, table->dtype, op->factor > 0 ? &call->args[op->factor] : NULL);
+  make_adder(&a, reduction, table->dtype, op->factor > 0 ? &call->args[op->factor] : NULL);
   kw_choice choice = {.block = add_block, .user = &a, .skipped = op->skipped > 0 ? call->args[op->skipped].u.i : -1};
-  if (op->factor == 0 && op->skipped == 0) choice.rows = additions[table->dtype].rows;
+  if (op->factor == 0 && op->skipped == 0) choice.rows = functions[reduction][table->dtype].rows;
   kw_selection s;
   op->select(&s, call, table, values);
   kw_choice_make(&choice, &s, true);
@@ -190,6 +242,12 @@ static kw_status plan_embedding(const kw_fast_kernel *kernel, const kw_call *cal
   return call->args[4].u.b ? KW_ERR_NOT_IMPLEMENTED : plan(kernel, call, unused);
 }
 
+/* Where argument 0 is no part of what is reduced that is the reference's, too. */
+static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *unused) {
+  if (reduction_of(kernel->family, call) == REDUCTIONS || !call->args[5].u.b) return KW_ERR_NOT_IMPLEMENTED;
+  return plan(kernel, call, unused);
+}
+
 static kw_status run(const kw_host_api *host, const kw_call *call, const void *unused) {
   const kw_fast_kernel *kernel = call->user;
   (void)unused;
@@ -201,6 +259,7 @@ static kw_status run(const kw_host_api *host, const kw_call *call, const void *u
 
 static const kw_fast_kernel kernels[] = {
     KERNEL("scatter_add", DTYPES_OF_SUMS, scatter_add, plan),
+    KERNEL("scatter_reduce.two", DTYPES_OF_SUMS, scatter_reduce, plan_reduce),
     KERNEL("index_add", DTYPES_OF_SUMS, index_add, plan),
     KERNEL("embedding_dense_backward", KW_DTYPES_FLOAT, embedding_backward, plan_embedding),
 };
