@@ -57,6 +57,7 @@ typedef struct kw_fast_family {
   X(class_losses)           \
   X(optimizers)             \
   X(product)                \
+  X(int_product)            \
   X(distance)               \
   X(linear)                 \
   X(quantise)               \

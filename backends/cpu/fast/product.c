@@ -12,6 +12,7 @@
 #include "onednn/onednn.h"
 #include "operand.h"
 #include "sizes.h"
+#include "tiles.h"
 #include "walk.h"
 
 #include <stdatomic.h>
@@ -30,7 +31,6 @@
 #define LIBRARY_ROWS 512 /* of a tile of oneDNN's, at most */
 #define LIBRARY_COLUMNS 1024
 #define LIBRARY_LEAST 16 /* columns and terms that are worth a call */
-#define GRAIN 65536      /* products that a thread is woken for */
 
 typedef struct product_op {
   uint32_t first; /* argument index of the first matrix; the second follows */
@@ -125,7 +125,7 @@ typedef struct product_run {
   const kw_product *product;
   char *a, *b, *out, *self;
   const char *factors; /* of few rows: all of the first matrix, in lanes */
-  int64_t tile_rows, tile_columns, tiles_down, tiles_across;
+  kw_tiles tiles;
   const char *alpha, *beta; /* in TILE_COLUMNS lanes; NULL where alpha is 1, beta is 0 */
   atomic_bool has_failed;
 } product_run;
@@ -210,8 +210,8 @@ static void add_terms(const product_run *run, const product_tile *tile, int64_t 
     for (int64_t j = 0; j < tile->columns; j += columns) {
       const char *panel = j < lying ? b_lines.at + j * lane : tile->b + j * k * lane;
       const int64_t step = j < lying ? b_lines.k_step / lane : columns;
-      char *sums = tile->sums + (i * run->tile_columns + j) * lane;
-      product->block(tile->rows - i, tile->a + i * k * lane, panel, step, k, sums, run->tile_columns, first > 0);
+      char *sums = tile->sums + (i * run->tiles.columns + j) * lane;
+      product->block(tile->rows - i, tile->a + i * k * lane, panel, step, k, sums, run->tiles.columns, first > 0);
     }
   }
 }
@@ -220,9 +220,9 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
   product_run *run = user;
   const product_plan *plan = run->plan;
   const int64_t lane = plan->lane_size, depth = kw_least(DEPTH, plan->k);
-  const int64_t a_size = kw_round_up(run->tile_rows * depth * lane, 64);
-  const int64_t b_size = kw_round_up(run->tile_columns * depth * lane, 64);
-  const int64_t sums_size = kw_round_up(run->tile_rows * run->tile_columns * lane, 64);
+  const int64_t a_size = kw_round_up(run->tiles.rows * depth * lane, 64);
+  const int64_t b_size = kw_round_up(run->tiles.columns * depth * lane, 64);
+  const int64_t sums_size = kw_round_up(run->tiles.rows * run->tiles.columns * lane, 64);
   char *room = aligned_alloc(64, (size_t)(a_size + b_size + sums_size));
   if (!room) {
     atomic_store(&run->has_failed, true);
@@ -230,27 +230,21 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
   }
   product_tile tile = {.a = room, .b = room + a_size, .sums = room + a_size + b_size};
   for (int64_t i = begin; i < end; i++) {
-    tile.batch = i / (run->tiles_down * run->tiles_across);
-    tile.row = i / run->tiles_across % run->tiles_down * run->tile_rows;
-    tile.column = i % run->tiles_across * run->tile_columns;
-    tile.rows = kw_least(run->tile_rows, plan->rows - tile.row);
-    tile.columns = kw_least(run->tile_columns, plan->columns - tile.column);
+    tile.batch = i / (run->tiles.down * run->tiles.across);
+    tile.row = i / run->tiles.across % run->tiles.down * run->tiles.rows;
+    tile.column = i % run->tiles.across * run->tiles.columns;
+    tile.rows = kw_least(run->tiles.rows, plan->rows - tile.row);
+    tile.columns = kw_least(run->tiles.columns, plan->columns - tile.column);
     int64_t first = 0;
     do { /* once without any terms, too */
       add_terms(run, &tile, first, kw_least(DEPTH, plan->k - first));
       first += DEPTH;
     } while (first < plan->k);
     for (int64_t row = 0; row < tile.rows; row++) {
-      finish(run, tile.batch, tile.row + row, tile.column, tile.columns, tile.sums + row * run->tile_columns * lane);
+      finish(run, tile.batch, tile.row + row, tile.column, tile.columns, tile.sums + row * run->tiles.columns * lane);
     }
   }
   free(room);
-}
-
-/* The size of pieces of n, of which none has more than `most`: much the same, and whole units. */
-static int64_t share(int64_t n, int64_t most, int64_t unit) {
-  const int64_t pieces = (n + most - 1) / most;
-  return kw_round_up((n + pieces - 1) / pieces, unit);
 }
 
 /* Cuts the result into as many tiles as keep the threads busy. */
@@ -260,24 +254,10 @@ static kw_status run_in_tiles(const kw_host_api *host, product_run *run) {
   uint32_t threads = 1;
   kw_status status = host->thread_count(host->ctx, &threads);
   if (status != KW_OK) return status;
-  const int64_t wanted = threads > 1 ? 4 * (int64_t)threads : 1;
-  run->tile_rows = share(plan->rows, TILE_ROWS, product->rows);
-  run->tile_columns = share(plan->columns, TILE_COLUMNS, product->columns);
-  for (;;) {
-    run->tiles_down = (plan->rows + run->tile_rows - 1) / run->tile_rows;
-    run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
-    if (plan->batch * run->tiles_down * run->tiles_across >= wanted) break;
-    if (run->tile_rows * run->tile_columns * plan->k < 2 * GRAIN) break;
-    if (run->tile_columns > run->tile_rows && run->tile_columns > product->columns) {
-      run->tile_columns = kw_round_up(run->tile_columns / 2, product->columns);
-    } else if (run->tile_rows > product->rows) {
-      run->tile_rows = kw_round_up(run->tile_rows / 2, product->rows);
-    } else {
-      break;
-    }
-  }
-  const int64_t products = run->tile_rows * run->tile_columns * (plan->k + 1);
-  return host->parallel_for(host->ctx, plan->batch * run->tiles_down * run->tiles_across, 1 + GRAIN / products,
+  const kw_tiles most = {.rows = TILE_ROWS, .columns = TILE_COLUMNS}, unit = {product->rows, product->columns, 0, 0};
+  run->tiles = kw_tiles_cut((kw_tiles_of){plan->batch, plan->rows, plan->columns, plan->k}, most, unit, threads);
+  const int64_t products = run->tiles.rows * run->tiles.columns * (plan->k + 1);
+  return host->parallel_for(host->ctx, plan->batch * run->tiles.down * run->tiles.across, 1 + KW_TILES_GRAIN / products,
                             run_tiles, run);
 }
 
@@ -297,11 +277,11 @@ static void run_library_tiles(void *user, int64_t begin, int64_t end) {
   if (run->alpha) memcpy(&alpha, run->alpha, sizeof alpha);
   if (run->beta) memcpy(&beta, run->beta, sizeof beta);
   for (int64_t i = begin; i < end; i++) {
-    const int64_t batch = i / (run->tiles_down * run->tiles_across);
-    const int64_t row = i / run->tiles_across % run->tiles_down * run->tile_rows;
-    const int64_t column = i % run->tiles_across * run->tile_columns;
-    const int64_t rows = kw_least(run->tile_rows, plan->rows - row);
-    const int64_t columns = kw_least(run->tile_columns, plan->columns - column);
+    const int64_t batch = i / (run->tiles.down * run->tiles.across);
+    const int64_t row = i / run->tiles.across % run->tiles.down * run->tiles.rows;
+    const int64_t column = i % run->tiles.across * run->tiles.columns;
+    const int64_t rows = kw_least(run->tiles.rows, plan->rows - row);
+    const int64_t columns = kw_least(run->tiles.columns, plan->columns - column);
     char *out = run->out + batch * plan->out.batch_step + row * plan->out.row_step + column * plan->out.column_step;
     for (int64_t r = 0; run->beta && r < rows; r++) {
       const char *self = run->self + (row + r) * plan->self.row_step + column * plan->self.column_step;
@@ -317,23 +297,23 @@ static void run_library_tiles(void *user, int64_t begin, int64_t end) {
 
 static kw_status run_by_library(const kw_host_api *host, product_run *run) {
   const product_plan *plan = run->plan;
-  run->tile_rows = share(plan->rows, LIBRARY_ROWS, 1);
-  run->tile_columns = share(plan->columns, LIBRARY_COLUMNS, 1);
+  run->tiles.rows = kw_share(plan->rows, LIBRARY_ROWS, 1);
+  run->tiles.columns = kw_share(plan->columns, LIBRARY_COLUMNS, 1);
   for (;;) {
-    run->tiles_down = (plan->rows + run->tile_rows - 1) / run->tile_rows;
-    run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
-    const int64_t tiles = plan->batch * run->tiles_down * run->tiles_across;
-    const int64_t millions = (run->tile_rows + 16) * run->tile_columns * plan->k >> 20; /* few rows cost more each */
+    run->tiles.down = (plan->rows + run->tiles.rows - 1) / run->tiles.rows;
+    run->tiles.across = (plan->columns + run->tiles.columns - 1) / run->tiles.columns;
+    const int64_t tiles = plan->batch * run->tiles.down * run->tiles.across;
+    const int64_t millions = (run->tiles.rows + 16) * run->tiles.columns * plan->k >> 20; /* few rows cost more each */
     if (millions < (tiles < 2 ? 16 : tiles < 4 ? 64 : 512) || tiles >= 8) break;
-    if (run->tile_rows < 64 && run->tile_columns < 64) break;
-    if (run->tile_columns > run->tile_rows) {
-      run->tile_columns = share(plan->columns, run->tile_columns / 2, 16);
+    if (run->tiles.rows < 64 && run->tiles.columns < 64) break;
+    if (run->tiles.columns > run->tiles.rows) {
+      run->tiles.columns = kw_share(plan->columns, run->tiles.columns / 2, 16);
     } else {
-      run->tile_rows = share(plan->rows, run->tile_rows / 2, 16);
+      run->tiles.rows = kw_share(plan->rows, run->tiles.rows / 2, 16);
     }
   }
-  const int64_t products = run->tile_rows * run->tile_columns * plan->k;
-  return host->parallel_for(host->ctx, plan->batch * run->tiles_down * run->tiles_across, 1 + GRAIN / products,
+  const int64_t products = run->tiles.rows * run->tiles.columns * plan->k;
+  return host->parallel_for(host->ctx, plan->batch * run->tiles.down * run->tiles.across, 1 + KW_TILES_GRAIN / products,
                             run_library_tiles, run);
 }
 
@@ -409,9 +389,9 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
   const product_run *run = piece.run = user;
   const product_plan *plan = run->plan;
   for (int64_t i = begin; i < end; i++) {
-    piece.batch = i / run->tiles_across;
-    piece.column = i % run->tiles_across * run->tile_columns;
-    piece.columns = kw_least(run->tile_columns, plan->columns - piece.column);
+    piece.batch = i / run->tiles.across;
+    piece.column = i % run->tiles.across * run->tiles.columns;
+    piece.columns = kw_least(run->tiles.columns, plan->columns - piece.column);
     piece.factors = run->factors + piece.batch * plan->rows * plan->k * plan->lane_size;
     piece.b = run->b + piece.batch * plan->b.batch_step + piece.column * plan->b.column_step;
     for (int64_t row = 0; row < plan->rows; row++) {
@@ -445,10 +425,11 @@ static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
   }
   run->factors = factors;
   const int64_t wanted = plan->columns / (threads > 1 ? 2 * (int64_t)threads : 1);
-  run->tile_columns = share(plan->columns, kw_least(LINE_COLUMNS, kw_round_up(wanted + 1, LINE_COLUMNS_LEAST)), 16);
-  run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
-  const int64_t products = plan->rows * run->tile_columns * (plan->k + 1);
-  status = host->parallel_for(host->ctx, plan->batch * run->tiles_across, 1 + GRAIN / products, run_pieces, run);
+  run->tiles.columns = kw_share(plan->columns, kw_least(LINE_COLUMNS, kw_round_up(wanted + 1, LINE_COLUMNS_LEAST)), 16);
+  run->tiles.across = (plan->columns + run->tiles.columns - 1) / run->tiles.columns;
+  const int64_t products = plan->rows * run->tiles.columns * (plan->k + 1);
+  status =
+      host->parallel_for(host->ctx, plan->batch * run->tiles.across, 1 + KW_TILES_GRAIN / products, run_pieces, run);
   free(factors);
   return status;
 }

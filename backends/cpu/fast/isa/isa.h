@@ -205,6 +205,26 @@ typedef struct kw_product {
   void (*dot_lines)(void *out, const void *x, const void *const *lines, int64_t k);
 } kw_product;
 
+/* What products of int8 are put together from, which wrap at 32 bits. The next terms of a line, `group` of them, are a
+ * word; those that a line has not are 0. */
+typedef struct kw_byte_product {
+  int64_t rows, columns; /* of a block */
+  int64_t group;         /* terms of a word, KW_BYTE_GROUP at most */
+
+  /* n words, word i of element i of each of `group` lines. */
+  void (*weave)(uint32_t *words, const int8_t *const *lines, int64_t n);
+  /* The words of n terms of a line. */
+  void (*gather)(void *words, const int8_t *line, int64_t n);
+
+  /* What the sums of `rows` rows begin with: of their panel, [n][rows] words. */
+  void (*start)(uint32_t *starts, const uint32_t *panel, int64_t n);
+  /* c = a @ b, or c += a @ b: panels [n][rows] and [n][columns]. Rows of c, of which `count` at least are computed, are
+   * c_step numbers apart. */
+  void (*block)(int64_t count, const uint32_t *a, const uint32_t *starts, const uint32_t *b, int64_t n, uint32_t *c,
+                int64_t c_step, bool adds);
+} kw_byte_product;
+#define KW_BYTE_GROUP 4
+
 #define KW_PRODUCT_LINES 8
 #define KW_PRODUCT_WIDTH 64 /* the most rows or columns of a block */
 
@@ -411,6 +431,7 @@ typedef struct kw_isa {
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
   kw_product product[KW_LANE_F64 + 1];
+  kw_byte_product byte_product;
 
   /* out[i] = x . lines[i] for KW_PRODUCT_LINES lines of n bytes, which wraps at 32 bits. */
   void (*dot_bytes)(uint32_t *out, const int8_t *x, const int8_t *const *lines, int64_t n);

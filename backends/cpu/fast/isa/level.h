@@ -42,6 +42,7 @@ void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_scans)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_byte_products)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_attention)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_pools)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_steps)(kw_isa *isa);

@@ -12,6 +12,7 @@ void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
   KW_ISA_NAME(kw_add_rows)(isa);
   KW_ISA_NAME(kw_add_folds)(isa); /* and the squares of rows */
   KW_ISA_NAME(kw_add_products)(isa);
+  KW_ISA_NAME(kw_add_byte_products)(isa);
   KW_ISA_NAME(kw_add_attention)(isa);
   KW_ISA_NAME(kw_add_pools)(isa);
   KW_ISA_NAME(kw_add_steps)(isa);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _int_mm: products of matrices of int8, whose sums wrap at 32 bits. A thread packs the rows and columns that a tile
+ * needs into words of some terms each, and multiplies that block by block.
+ */
+#include "fast.h"
+
+#include "loop.h"
+#include "sizes.h"
+#include "tiles.h"
+#include "walk.h"
+
+#include <string.h>
+
+#define DEPTH 512        /* terms whose factors are packed at once; all groups of terms divide it */
+#define TILE_ROWS 384    /* at most; a multiple of every block's rows */
+#define TILE_COLUMNS 512 /* at most */
+#define RUN 64           /* words of lines that are read before they are turned */
+#define WORD ((int64_t)sizeof(uint32_t))
+
+/* Lines of terms: rows of the first matrix, columns of the second. Steps are bytes. */
+typedef struct int_lines {
+  int64_t step, k_step;
+} int_lines;
+
+typedef struct int_plan {
+  int64_t rows, k, columns;
+  int_lines a, b;
+  int64_t out_row_step, out_column_step;
+} int_plan;
+
+static kw_status plan_int_product(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  (void)kernel;
+  const kw_tensor_ref *a = call->args[0].u.tensor, *b = call->args[1].u.tensor, *out = call->outs[0];
+  if (a->dtype != KW_I8 || b->dtype != KW_I8 || out->dtype != KW_I32) return KW_ERR_NOT_IMPLEMENTED;
+  *(int_plan *)out_plan = (int_plan){.rows = out->shape[0],
+                                     .k = a->shape[1],
+                                     .columns = out->shape[1],
+                                     .a = {kw_loop_step(a, 0), kw_loop_step(a, 1)},
+                                     .b = {kw_loop_step(b, 1), kw_loop_step(b, 0)},
+                                     .out_row_step = kw_loop_step(out, 0),
+                                     .out_column_step = kw_loop_step(out, 1)};
+  return KW_OK;
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
+typedef struct int_run {
+  const kw_host_api *host;
+  const int_plan *plan;
+  const kw_isa *isa;
+  const kw_byte_product *product;
+  const char *a, *b;
+  char *out;
+  kw_tiles tiles;
+  atomic_int status;
+} int_run;
+
+/* A tile: where it begins, its size, and room for its panels and sums. */
+typedef struct int_tile {
+  int64_t row, column, rows, columns;
+  uint32_t *a, *b, *sums;
+} int_tile;
+
+/* Packs `count` lines of k terms that lie side by side: word for word, of all lines. */
+static void weave_panel(const int_run *run, uint32_t *panel, int64_t width, int64_t count, const char *at,
+                        int64_t k_step, int64_t k) {
+  static const int8_t zeros[KW_PRODUCT_WIDTH];
+  const int64_t group = run->product->group;
+  const int8_t *lines[KW_BYTE_GROUP];
+  for (int64_t p = 0; p < k; p += group, panel += width) {
+    for (int64_t i = 0; i < group; i++) {
+      lines[i] = p + i < k ? (const int8_t *)at + (p + i) * k_step : zeros;
+    }
+    run->product->weave(panel, lines, count);
+  }
+}
+
+/* The same of lines that do not: some words of each line, which are then turned. */
+static void turn_panel(const int_run *run, uint32_t *panel, int64_t width, int64_t count, const char *at,
+                       int_lines lines, int64_t k) {
+  const int64_t group = run->product->group;
+  uint32_t words[KW_PRODUCT_WIDTH][RUN];
+  int8_t terms[RUN * KW_BYTE_GROUP];
+  for (int64_t p = 0; p < k; p += RUN * group, panel += RUN * width) {
+    const int64_t n = kw_least(RUN * group, k - p);
+    for (int64_t i = 0; i < count; i++) {
+      const char *line = at + i * lines.step + p * lines.k_step;
+      if (lines.k_step != 1) run->isa->move[0]((char *)terms, 1, line, lines.k_step, n);
+      run->product->gather(words[i], lines.k_step == 1 ? (const int8_t *)line : terms, n);
+    }
+    run->isa->transpose[2]((char *)panel, width * WORD, (const char *)words, RUN * WORD, count,
+                           (n + group - 1) / group);
+  }
+}
+
+/* Packs `count` lines of k terms into panels of `width` lines, the last of which has lines of no meaning behind its
+ * own.
+ */
+static void pack(const int_run *run, uint32_t *to, int64_t width, const char *at, int_lines lines, int64_t count,
+                 int64_t k) {
+  const int64_t words = (k + run->product->group - 1) / run->product->group;
+  for (int64_t i = 0; i < count; i += width, to += width * words, at += width * lines.step) {
+    if (lines.step == 1) {
+      weave_panel(run, to, width, kw_least(width, count - i), at, lines.k_step, k);
+    } else {
+      turn_panel(run, to, width, kw_least(width, count - i), at, lines, k);
+    }
+  }
+}
+
+/* Adds the products of terms [first, first + k). */
+static void add_terms(const int_run *run, const int_tile *tile, int64_t first, int64_t k) {
+  const int_plan *plan = run->plan;
+  const kw_byte_product *product = run->product;
+  const int64_t words = (k + product->group - 1) / product->group;
+  pack(run, tile->a, product->rows, run->a + tile->row * plan->a.step + first * plan->a.k_step, plan->a, tile->rows, k);
+  pack(run, tile->b, product->columns, run->b + tile->column * plan->b.step + first * plan->b.k_step, plan->b,
+       tile->columns, k);
+  for (int64_t i = 0; i < tile->rows; i += product->rows) {
+    uint32_t starts[KW_PRODUCT_WIDTH];
+    const uint32_t *panel = tile->a + i * words;
+    product->start(starts, panel, words);
+    for (int64_t j = 0; j < tile->columns; j += product->columns) {
+      product->block(tile->rows - i, panel, starts, tile->b + j * words, words, tile->sums + i * run->tiles.columns + j,
+                     run->tiles.columns, first > 0);
+    }
+  }
+}
+
+static void run_tiles(void *user, int64_t begin, int64_t end) {
+  int_run *run = user;
+  const int_plan *plan = run->plan;
+  const int64_t words = (kw_least(DEPTH, plan->k) + run->product->group - 1) / run->product->group;
+  const int64_t a_size = run->tiles.rows * words, b_size = run->tiles.columns * words;
+  const int64_t size = a_size + b_size + run->tiles.rows * run->tiles.columns;
+  uint32_t *room = kw_fast_room(run->host, (uint64_t)(size * WORD), &run->status);
+  if (!room) return;
+  /* of a panel's last lines some have no meaning, but all are read */
+  memset(room, 0, (size_t)((a_size + b_size) * WORD));
+  int_tile tile = {.a = room, .b = room + a_size, .sums = room + a_size + b_size};
+  for (int64_t i = begin; i < end; i++) {
+    tile.row = i / run->tiles.across * run->tiles.rows;
+    tile.column = i % run->tiles.across * run->tiles.columns;
+    tile.rows = kw_least(run->tiles.rows, plan->rows - tile.row);
+    tile.columns = kw_least(run->tiles.columns, plan->columns - tile.column);
+    int64_t first = 0;
+    do { /* once without any terms, too */
+      add_terms(run, &tile, first, kw_least(DEPTH, plan->k - first));
+      first += DEPTH;
+    } while (first < plan->k);
+    for (int64_t row = 0; row < tile.rows; row++) {
+      char *to = run->out + (tile.row + row) * plan->out_row_step + tile.column * plan->out_column_step;
+      run->isa->move[2](to, plan->out_column_step, (const char *)(tile.sums + row * run->tiles.columns), WORD,
+                        tile.columns);
+    }
+  }
+  run->host->host_free(run->host->ctx, room);
+}
+
+static kw_status run_int_product(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const int_plan *plan = the_plan;
+  const kw_isa *isa = kw_fast_isa();
+  const kw_byte_product *product = &isa->byte_product;
+  if (plan->rows == 0 || plan->columns == 0) return KW_OK;
+  uint32_t threads = 1;
+  kw_status status = host->thread_count(host->ctx, &threads);
+  if (status != KW_OK) return status;
+  int_run run = {.host = host, .plan = plan, .isa = isa, .product = product};
+  run.a = kw_walk_base(call->args[0].u.tensor);
+  run.b = kw_walk_base(call->args[1].u.tensor);
+  run.out = kw_walk_base(call->outs[0]);
+  run.tiles =
+      kw_tiles_cut((kw_tiles_of){1, plan->rows, plan->columns, plan->k}, (kw_tiles){TILE_ROWS, TILE_COLUMNS, 0, 0},
+                   (kw_tiles){product->rows, product->columns, 0, 0}, threads);
+  const int64_t products = run.tiles.rows * run.tiles.columns * (plan->k + 1);
+  status =
+      host->parallel_for(host->ctx, run.tiles.down * run.tiles.across, 1 + KW_TILES_GRAIN / products, run_tiles, &run);
+  return status == KW_OK ? (kw_status)atomic_load(&run.status) : status;
+}
+
+static const kw_fast_kernel kernels[] = {{.op = "_int_mm",
+                                          .dtypes = KW_DTYPE_BIT(KW_I8),
+                                          .plan_size = sizeof(int_plan),
+                                          .make_plan = plan_int_product,
+                                          .run = run_int_product}};
+
+kw_fast_family kw_fast_int_product(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}
