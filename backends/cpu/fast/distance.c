@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Distances between the rows of two matrices. As in a product a thread packs the rows that a tile needs, in lanes; the
- * differences are taken as they are, for |x|^2 - 2xy + |y|^2 loses what two near rows differ in.
+ * Distances between the rows of two matrices, or those of one. As in a product a thread packs the rows that a tile
+ * needs, in lanes; the differences are taken as they are, for |x|^2 - 2xy + |y|^2 loses what two near rows differ in.
  */
 #include "fast.h"
 
@@ -18,6 +18,11 @@
 #define TILE_COLUMNS 256 /* and of its columns */
 #define GRAIN 32768      /* differences that a thread is woken for */
 
+typedef struct distance_op {
+  uint32_t p;     /* index of that argument; the matrices are before it */
+  bool has_pairs; /* of one matrix each row and those behind it, all in one row: tiles are above the diagonal */
+} distance_op;
+
 /* Rows of a matrix. Steps are bytes. */
 typedef struct distance_rows {
   int64_t step, k_step;
@@ -26,7 +31,8 @@ typedef struct distance_rows {
 typedef struct distance_plan {
   kw_loop batches; /* matrices; their operands are the result and the two */
   int64_t rows, columns, k;
-  int64_t out_row_step, out_column_step;
+  bool has_pairs;
+  int64_t out_row_step, out_column_step; /* of pairs only the latter */
   distance_rows x, y;
   kw_port port;
   int64_t lane_size;
@@ -36,10 +42,10 @@ _Static_assert(sizeof(distance_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has n
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-/* What a tensor of matrices has before its last two dimensions. */
-static kw_tensor_ref batch_of(const kw_tensor_ref *tensor) {
+/* What a tensor has before its last dimensions. */
+static kw_tensor_ref batch_of(const kw_tensor_ref *tensor, uint32_t dimensions) {
   kw_tensor_ref batch = *tensor;
-  batch.rank = (uint8_t)(batch.rank - 2);
+  batch.rank = (uint8_t)(batch.rank - dimensions);
   return batch;
 }
 
@@ -48,9 +54,9 @@ static distance_rows rows_of(const kw_tensor_ref *tensor) {
 }
 
 static kw_status plan_distance(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  (void)kernel;
-  const kw_tensor_ref *x = call->args[0].u.tensor, *y = call->args[1].u.tensor, *out = call->outs[0];
-  const kw_tensor_ref batches[] = {batch_of(out), batch_of(x), batch_of(y)};
+  const distance_op *op = kernel->family;
+  const kw_tensor_ref *x = call->args[0].u.tensor, *y = call->args[op->p - 1].u.tensor, *out = call->outs[0];
+  const kw_tensor_ref batches[] = {batch_of(out, op->has_pairs ? 1 : 2), batch_of(x, 2), batch_of(y, 2)};
   distance_plan *plan = out_plan;
   const bool alike = x->dtype == out->dtype && y->dtype == out->dtype;
   if (!alike || !kw_port_open(&plan->port, x->dtype, kw_lane_of(x->dtype))) return KW_ERR_NOT_IMPLEMENTED;
@@ -59,10 +65,11 @@ static kw_status plan_distance(const kw_fast_kernel *kernel, const kw_call *call
   kw_loop_add(&plan->batches, &batches[1]);
   kw_loop_add(&plan->batches, &batches[2]);
   kw_loop_make(&plan->batches);
-  plan->rows = out->shape[out->rank - 2];
-  plan->columns = out->shape[out->rank - 1];
+  plan->rows = x->shape[x->rank - 2];
+  plan->columns = y->shape[y->rank - 2];
   plan->k = x->shape[x->rank - 1];
-  plan->out_row_step = kw_loop_step(out, out->rank - 2u);
+  plan->has_pairs = op->has_pairs;
+  plan->out_row_step = op->has_pairs ? 0 : kw_loop_step(out, out->rank - 2u);
   plan->out_column_step = kw_loop_step(out, out->rank - 1u);
   plan->x = rows_of(x);
   plan->y = rows_of(y);
@@ -130,6 +137,12 @@ static void add_powers(const distance_tile *tile, const char *a, const char *b, 
   }
 }
 
+/* The first column of the tile that belongs to a row of it: of pairs the one right of the diagonal. */
+static int64_t first_column(const distance_tile *tile, int64_t row) {
+  const int64_t behind = tile->row + row + 1 - tile->column;
+  return tile->run->plan->has_pairs && behind > 0 ? behind : 0;
+}
+
 /* Adds elements [first, first + k) of the rows. */
 static void add_terms(const distance_tile *tile, int64_t first, int64_t k) {
   const distance_run *run = tile->run;
@@ -138,7 +151,7 @@ static void add_terms(const distance_tile *tile, int64_t first, int64_t k) {
   pack(tile, tile->a, rows, plan->x, tile->x + tile->row * plan->x.step, tile->rows, first, k);
   pack(tile, tile->b, columns, plan->y, tile->y + tile->column * plan->y.step, tile->columns, first, k);
   for (int64_t i = 0; i < tile->rows; i += rows) {
-    for (int64_t j = 0; j < tile->columns; j += columns) {
+    for (int64_t j = first_column(tile, i) / columns * columns; j < tile->columns; j += columns) {
       const char *a = tile->a + i * k * lane, *b = tile->b + j * k * lane;
       char *sums = tile->sums + (i * TILE_COLUMNS + j) * lane;
       if (run->is_power) {
@@ -156,14 +169,17 @@ static void finish_tile(distance_tile *tile) {
   _Alignas(64) char inverse[TILE_COLUMNS * KW_LANE_BYTES];
   if (run->is_power) kw_lanes_fill_number(inverse, 1 / run->p, plan->port.lane, TILE_COLUMNS);
   for (int64_t i = 0; i < tile->rows; i++) {
-    char *sums = tile->sums + i * TILE_COLUMNS * plan->lane_size;
+    const int64_t first = first_column(tile, i), n = tile->columns - first, row = tile->row + i;
+    if (n <= 0) continue;
+    char *sums = tile->sums + (i * TILE_COLUMNS + first) * plan->lane_size;
     if (run->is_power) {
-      apply(tile, KW_POINTWISE_POW, sums, inverse, tile->columns);
+      apply(tile, KW_POINTWISE_POW, sums, inverse, n);
     } else if (run->kind == KW_DISTANCE_SQUARES) {
-      apply(tile, KW_POINTWISE_SQRT, sums, NULL, tile->columns);
+      apply(tile, KW_POINTWISE_SQRT, sums, NULL, n);
     }
-    char *to = tile->out + (tile->row + i) * plan->out_row_step + tile->column * plan->out_column_step;
-    kw_port_write(&plan->port, to, plan->out_column_step, sums, tile->columns);
+    const int64_t before = plan->has_pairs ? row * (2 * plan->rows - row - 1) / 2 - row - 1 : 0; /* column 0 */
+    char *to = tile->out + row * plan->out_row_step + (before + tile->column + first) * plan->out_column_step;
+    kw_port_write(&plan->port, to, plan->out_column_step, sums, n);
   }
 }
 
@@ -188,6 +204,7 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
     tile.column = i % plan->tiles_across * TILE_COLUMNS;
     tile.rows = kw_least(TILE_ROWS, plan->rows - tile.row);
     tile.columns = kw_least(TILE_COLUMNS, plan->columns - tile.column);
+    if (first_column(&tile, 0) >= tile.columns) continue;
     int64_t first = 0;
     do { /* once without any elements, too */
       add_terms(&tile, first, kw_least(DEPTH, plan->k - first));
@@ -200,8 +217,10 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
 
 static kw_status run_distance(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const distance_plan *plan = the_plan;
+  const kw_fast_kernel *kernel = call->user;
+  const distance_op *op = kernel->family;
   const kw_isa *isa = kw_fast_isa();
-  const kw_element given = kw_operand_scalar(&call->args[2]);
+  const kw_element given = kw_operand_scalar(&call->args[op->p]);
   const kw_element p = kw_operand_as_key(given.dtype, given.bytes, plan->port.dtype);
   distance_run run = {.host = host, .plan = plan, .isa = isa, .product = &isa->product[plan->port.lane]};
   run.status = KW_OK;
@@ -210,18 +229,23 @@ static kw_status run_distance(const kw_host_api *host, const kw_call *call, cons
   if (isinf(run.p)) run.kind = KW_DISTANCE_LARGEST;
   run.is_power = run.kind == KW_DISTANCE_SQUARES && run.p != 2;
   run.base[0] = kw_walk_base(call->outs[0]);
-  for (int k = 0; k < 2; k++) run.base[k + 1] = kw_walk_base(call->args[k].u.tensor);
+  run.base[1] = kw_walk_base(call->args[0].u.tensor);
+  run.base[2] = kw_walk_base(call->args[op->p - 1].u.tensor);
   const int64_t differences = kw_least(TILE_ROWS, plan->rows) * kw_least(TILE_COLUMNS, plan->columns) * (plan->k + 1);
   const kw_status status = host->parallel_for(host->ctx, plan->batches.numel * plan->tiles_down * plan->tiles_across,
                                               1 + GRAIN / (differences + 1), run_tiles, &run);
   return status == KW_OK ? (kw_status)run.status : status;
 }
 
-static const kw_fast_kernel kernels[] = {{.op = "_cdist_forward",
-                                          .dtypes = KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64),
-                                          .plan_size = sizeof(distance_plan),
-                                          .make_plan = plan_distance,
-                                          .run = run_distance}};
+static const kw_fast_kernel kernels[] = {
+#define KERNEL(name, ...)                                 \
+  {.op = name,                                            \
+   .dtypes = KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64), \
+   .plan_size = sizeof(distance_plan),                    \
+   .family = &(const distance_op){__VA_ARGS__},           \
+   .make_plan = plan_distance,                            \
+   .run = run_distance},
+    KERNEL("_cdist_forward", 2, false) KERNEL("_pdist_forward", 1, true)};
 
 kw_fast_family kw_fast_distance(void) {
   return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests of the kernels that move, choose, add up, draw and sort, bit by bit against the reference's, in pieces of
- * several sizes: that says that no result depends on how many threads there are.
+ * Tests of the kernels that move, choose, add up, measure, draw and sort, bit by bit against the reference's, in pieces
+ * of several sizes: that says that no result depends on how many threads there are.
  */
 #include "test_fast.h"
 
@@ -216,6 +216,29 @@ static void test_sums(void **state) {
   }
 }
 
+/* ---- Distances --------------------------------------------------------------------------------------------------- */
+
+/* Whole numbers, whose sums are exact, and more rows than a tile has. */
+static void test_distances(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F32, KW_F64};
+  static const double norms[] = {0, 1, (double)INFINITY};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    const kw_dtype dtype = dtypes[d];
+    for (int64_t i = 0; i < MOST; i++) {
+      kw_number_store(dtype, numbers[0] + i * (int64_t)kw_number_size(dtype), draw() % 100);
+    }
+    const kw_tensor_ref rows = TENSOR(dtype, numbers[0], 90, 45), half = TENSOR(dtype, numbers[0], 45, 45);
+    const kw_tensor_ref spread = apart(TENSOR(dtype, numbers[0], 50, 20));
+    for (size_t p = 0; p < sizeof norms / sizeof *norms; p++) {
+      CHECK("_pdist_forward", TENSOR(dtype, NULL, 4005), test_arg(&rows), FLOAT(norms[p]));
+      CHECK("_pdist_forward", apart(TENSOR(dtype, NULL, 1225)), test_arg(&spread), FLOAT(norms[p]));
+      CHECK("_cdist_forward", TENSOR(dtype, NULL, 90, 45), test_arg(&rows), test_arg(&half), FLOAT(norms[p]),
+            test_none());
+    }
+  }
+}
+
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 static void check_random(kw_dtype dtype) {
@@ -332,9 +355,9 @@ static void test_searching(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_placing),   cmocka_unit_test(test_choosing), cmocka_unit_test(test_sums),
-      cmocka_unit_test(test_random),    cmocka_unit_test(test_samples),  cmocka_unit_test(test_sorting),
-      cmocka_unit_test(test_searching),
+      cmocka_unit_test(test_placing),   cmocka_unit_test(test_choosing),  cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_random),    cmocka_unit_test(test_samples),   cmocka_unit_test(test_sorting),
+      cmocka_unit_test(test_searching), cmocka_unit_test(test_distances),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
