@@ -79,10 +79,6 @@ typedef struct mapped_run {
   kw_move_fn move;
 } mapped_run;
 
-typedef struct pair {
-  uint64_t half[2];
-} pair;
-
 /* A row of the result: what lies in order, between two ends of which each element has a place of its own. */
 #define ROW(name, T)                                                                            \
   static void name(const mapped_run *run, char *to, const char *from) {                         \
@@ -102,7 +98,7 @@ ROW(row_1, uint8_t)
 ROW(row_2, uint16_t)
 ROW(row_4, uint32_t)
 ROW(row_8, uint64_t)
-ROW(row_16, pair)
+ROW(row_16, kw_pair)
 static void (*const rows[KW_MOVE_SIZES])(const mapped_run *run, char *to, const char *from) = {row_1, row_2, row_4,
                                                                                                row_8, row_16};
 

@@ -29,7 +29,7 @@ typedef struct mask_run {
   const kw_call *call;
   char *base[KW_LOOP_OPERANDS];
   kw_row_fn row;    /* what is done with the elements of a piece */
-  int64_t *chosen;  /* by piece: how many, and then how many before it */
+  int64_t *chosen;  /* by piece: how many, and then how many before it; behind them all */
   const char *from; /* masked_scatter: the source's elements, `left` of them */
   int64_t left;
 } mask_run;
@@ -38,6 +38,7 @@ typedef struct mask_run {
 typedef struct mask_place {
   const mask_run *run;
   int64_t element, chosen;
+  int64_t stop; /* where the next piece's begin that are chosen */
   _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES];
   uint8_t unset[KW_LANE_BLOCK];
 } mask_place;
@@ -92,6 +93,7 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
     place.run = run;
     place.element = piece * PIECE;
     place.chosen = run->chosen[piece];
+    place.stop = run->chosen[piece + 1];
     kw_loop_run(&run->plan->loop, run->base, piece * PIECE, piece_end(run->plan, piece), run->row, &place);
   }
 }
@@ -102,7 +104,7 @@ static kw_status choose(const kw_host_api *host, mask_run *run, int64_t *out_tot
   void *room;
   *out_total = 0;
   if (pieces == 0) return KW_OK;
-  kw_status status = host->host_alloc(host->ctx, (uint64_t)pieces * sizeof(int64_t), sizeof(int64_t), &room);
+  kw_status status = host->host_alloc(host->ctx, (uint64_t)(pieces + 1) * sizeof(int64_t), sizeof(int64_t), &room);
   if (status != KW_OK) return status;
   run->chosen = room;
   status = host->parallel_for(host->ctx, pieces, 1, count_pieces, run);
@@ -111,6 +113,7 @@ static kw_status choose(const kw_host_api *host, mask_run *run, int64_t *out_tot
     run->chosen[piece] = *out_total;
     *out_total += count;
   }
+  run->chosen[pieces] = *out_total;
   if (status == KW_OK) status = host->parallel_for(host->ctx, pieces, 1, run_pieces, run);
   host->host_free(host->ctx, room);
   return status;
@@ -146,42 +149,55 @@ static void nonzero_row(void *context, char *const *at, const int64_t *step, int
   }
 }
 
+/* Elements of a type T. Each is moved, chosen or not, to where the next that is chosen belongs: what is not is
+ * overwritten, and no processor has to foresee the mask. Operands: mask, self. */
+#define SELECT(name, T)                                                                  \
+  static void name(mask_place *place, char *const *at, const int64_t *step, int64_t n) { \
+    const kw_tensor_ref *out = place->run->call->outs[0];                                \
+    T *to = (T *)(void *)kw_walk_base(out);                                              \
+    const int64_t to_step = out->strides[0];                                             \
+    int64_t chosen = place->chosen;                                                      \
+    for (int64_t i = 0; i < n && chosen < place->stop; i++) {                            \
+      to[chosen * to_step] = *(const T *)(const void *)(at[1] + i * step[1]);            \
+      chosen += at[0][i * step[0]] != 0;                                                 \
+    }                                                                                    \
+    place->chosen = chosen;                                                              \
+  }
+/* Operands: mask, the result, self. */
+#define SCATTER(name, T)                                                                                  \
+  static void name(mask_place *place, char *const *at, const int64_t *step, int64_t n) {                  \
+    const T *source = (const T *)(const void *)place->run->from;                                          \
+    int64_t chosen = place->chosen;                                                                       \
+    for (int64_t i = 0; i < n; i++) {                                                                     \
+      const bool is_set = at[0][i * step[0]] != 0;                                                        \
+      const T *self = (const T *)(const void *)(at[2] + i * step[2]);                                     \
+      *(T *)(void *)(at[1] + i * step[1]) = is_set && chosen < place->run->left ? source[chosen] : *self; \
+      chosen += is_set;                                                                                   \
+    }                                                                                                     \
+    place->chosen = chosen;                                                                               \
+  }
+#define BOTH(size, T)      \
+  SELECT(select_##size, T) \
+  SCATTER(scatter_##size, T)
+BOTH(1, uint8_t)
+BOTH(2, uint16_t)
+BOTH(4, uint32_t)
+BOTH(8, uint64_t)
+BOTH(16, kw_pair)
+
+typedef void (*masked_fn)(mask_place *place, char *const *at, const int64_t *step, int64_t n);
+static const masked_fn selects[KW_MOVE_SIZES] = {select_1, select_2, select_4, select_8, select_16};
+static const masked_fn scatters[KW_MOVE_SIZES] = {scatter_1, scatter_2, scatter_4, scatter_8, scatter_16};
+
 static void select_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   mask_place *place = context;
-  const mask_run *run = place->run;
-  const kw_tensor_ref *out = run->call->outs[0];
-  const int64_t size = (int64_t)1 << run->plan->move, out_step = out->strides[0] * size;
-  const kw_move_fn move = kw_fast_isa()->move[run->plan->move];
-  for (int64_t i = 0; i < n;) {
-    if (at[0][i * step[0]] == 0) {
-      i++;
-      continue;
-    }
-    int64_t end = i + 1;
-    while (end < n && at[0][end * step[0]] != 0) end++;
-    move(kw_walk_base(out) + place->chosen * out_step, out_step, at[1] + i * step[1], step[1], end - i);
-    place->chosen += end - i;
-    i = end;
-  }
+  selects[place->run->plan->move](place, at, step, n);
 }
 
-/* Operands: mask, the result, self. */
 static void scatter_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   mask_place *place = context;
-  const mask_run *run = place->run;
-  const int64_t size = (int64_t)1 << run->plan->move;
-  const kw_move_fn move = kw_fast_isa()->move[run->plan->move];
-  for (int64_t i = 0, end; i < n; i = end) {
-    const bool is_set = at[0][i * step[0]] != 0;
-    for (end = i + 1; end < n && (at[0][end * step[0]] != 0) == is_set;) end++;
-    const int64_t left = run->left - place->chosen, most = left > 0 ? left : 0;
-    const int64_t placed = !is_set ? 0 : end - i < most ? end - i : most;
-    char *to = at[1] + i * step[1];
-    move(to, step[1], run->from + place->chosen * size, size, placed);
-    move(to + placed * step[1], step[1], at[2] + (i + placed) * step[2], step[2], end - i - placed);
-    if (is_set && placed < end - i) kw_selection_blame(run->call, 2);
-    if (is_set) place->chosen += end - i;
-  }
+  scatters[place->run->plan->move](place, at, step, n);
+  if (place->chosen > place->run->left) kw_selection_blame(place->run->call, 2);
 }
 
 static kw_status plan_nonzero(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {

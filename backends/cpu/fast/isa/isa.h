@@ -420,6 +420,11 @@ typedef void (*kw_transpose_fn)(char *to, int64_t to_step, const char *from, int
 
 #define KW_MOVE_SIZES 5 /* elements of 1, 2, 4, 8 and 16 bytes: by the logarithm */
 
+/* An element of 16 bytes. */
+typedef struct kw_pair {
+  uint64_t half[2];
+} kw_pair;
+
 typedef struct kw_isa {
   kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
   kw_fold folds[KW_FOLD_COUNT][KW_LANE_COUNT];

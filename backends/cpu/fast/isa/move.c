@@ -10,10 +10,6 @@
 #include <immintrin.h>
 #endif
 
-typedef struct pair {
-  uint64_t half[2];
-} pair;
-
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 #define MOVE(size, type)                                                                               \
@@ -39,7 +35,7 @@ MOVE(1, uint8_t)
 MOVE(2, uint16_t)
 MOVE(4, uint32_t)
 MOVE(8, uint64_t)
-MOVE(16, pair)
+MOVE(16, kw_pair)
 
 /* ---- Short rows -------------------------------------------------------------------------------------------------- */
 
@@ -125,7 +121,7 @@ EDGE(1, uint8_t)
 EDGE(2, uint16_t)
 EDGE(4, uint32_t)
 EDGE(8, uint64_t)
-EDGE(16, pair)
+EDGE(16, kw_pair)
 
 /* A square of as many rows as a vector has elements: each round interleaves the first half of the rows with the second
  * one, and after as many rounds as a row's number has bits columns are rows. */
