@@ -216,6 +216,33 @@ static void test_sums(void **state) {
   }
 }
 
+/* ---- Columns ----------------------------------------------------------------------------------------------------- */
+
+/* Sums of whole numbers: places side by side, apart, farther apart than an image is wide, and seen by taps that are. */
+static void test_columns(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    const kw_dtype dtype = dtypes[d];
+    for (int64_t i = 0; i < MOST; i++) {
+      kw_number_store(dtype, numbers[0] + i * (int64_t)kw_number_size(dtype), draw() % 200 + 1.0);
+    }
+    const kw_tensor_ref nine = TENSOR(dtype, numbers[0], 2, 18, 99), four = TENSOR(dtype, numbers[0], 3, 8, 20);
+    const kw_tensor_ref six = TENSOR(dtype, numbers[0], 12, 24), two = TENSOR(dtype, numbers[0], 1, 4, 2);
+    const kw_tensor_ref spread = apart(nine);
+    CHECK("col2im", TENSOR(dtype, NULL, 2, 2, 9, 11), test_arg(&nine), INTS(9, 11), INTS(3, 3), INTS(1, 1), INTS(1, 1),
+          INTS(1, 1));
+    CHECK("col2im", apart(TENSOR(dtype, NULL, 2, 2, 9, 11)), test_arg(&spread), INTS(9, 11), INTS(3, 3), INTS(1),
+          INTS(1, 1), INTS(1));
+    CHECK("col2im", TENSOR(dtype, NULL, 3, 2, 8, 13), test_arg(&four), INTS(8, 13), INTS(2, 2), INTS(1, 1), INTS(0, 1),
+          INTS(2, 3));
+    CHECK("col2im", apart(TENSOR(dtype, NULL, 2, 9, 16)), test_arg(&six), INTS(9, 16), INTS(2, 3), INTS(4, 3),
+          INTS(1, 2), INTS(2, 2));
+    CHECK("col2im", TENSOR(dtype, NULL, 1, 4, 3, 6), test_arg(&two), INTS(3, 6), INTS(1, 1), INTS(1, 1), INTS(0, 4),
+          INTS(5, 9));
+  }
+}
+
 /* ---- Distances --------------------------------------------------------------------------------------------------- */
 
 /* Whole numbers, whose sums are exact, and more rows than a tile has. */
@@ -357,7 +384,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_placing),   cmocka_unit_test(test_choosing),  cmocka_unit_test(test_sums),
       cmocka_unit_test(test_random),    cmocka_unit_test(test_samples),   cmocka_unit_test(test_sorting),
-      cmocka_unit_test(test_searching), cmocka_unit_test(test_distances),
+      cmocka_unit_test(test_searching), cmocka_unit_test(test_distances), cmocka_unit_test(test_columns),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
