@@ -40,19 +40,26 @@ typedef struct weights {
   int64_t taps;
   int64_t *index;
   double *weight;
+  void *lanes; /* the weights once more, of the last dimension alone */
 } weights;
 
+/* From a place's coordinate to the next. */
+static double step_of(const kw_upsample_axis *a) {
+  if (a->align_corners) return a->out > 1 ? (double)(a->in - 1) / (double)(a->out - 1) : 0;
+  return a->scale > 0 ? 1 / a->scale : (double)a->in / (double)a->out;
+}
+
 /* As the reference's upsample_coordinate. */
-static double coordinate_of(const kw_upsample_axis *a, int64_t i) {
-  if (a->align_corners) return a->out > 1 ? (double)i * ((double)(a->in - 1) / (double)(a->out - 1)) : 0;
-  const double step = a->scale > 0 ? 1 / a->scale : (double)a->in / (double)a->out;
+static double coordinate_of(const kw_upsample_axis *a, double step, int64_t i) {
+  if (a->align_corners) return (double)i * step;
   const double coordinate = ((double)i + 0.5) * step - 0.5;
   return a->kind == KW_UPSAMPLE_LINEAR && coordinate < 0 ? 0 : coordinate;
 }
 
 static void weigh(const weights *w, const kw_upsample_axis *axis) {
+  const double step = step_of(axis);
   for (int64_t i = 0; i < axis->out; i++) {
-    const double coordinate = coordinate_of(axis, i), whole = floor(coordinate), part = coordinate - whole;
+    const double coordinate = coordinate_of(axis, step, i), whole = floor(coordinate), part = coordinate - whole;
     const double before = w->taps == TAPS ? 1 : 0; /* elements of the cubic kind that lie before */
     for (int64_t k = 0; k < w->taps; k++) {
       const double at = whole - before + (double)k, limit = (double)(axis->in - 1);
@@ -81,20 +88,30 @@ typedef struct row_room {
   void *line, *sum, *row;
 } row_room;
 
-#define ROWS(name, T)                                                                                    \
-  static void add_##name(void *sum, const void *line, double weight, int64_t n, bool first) {            \
-    T *to = sum;                                                                                         \
-    const T *x = line, by = (T)weight;                                                                   \
-    for (int64_t i = 0; i < n; i++) to[i] = (first ? 0 : to[i]) + by * x[i];                             \
-  }                                                                                                      \
-  static void widen_##name(void *row, const void *sum, const weights *w, int64_t n) {                    \
-    T *to = row;                                                                                         \
-    const T *x = sum;                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                                    \
-      T all = 0;                                                                                         \
-      for (int64_t k = i * w->taps; k < (i + 1) * w->taps; k++) all += (T)w->weight[k] * x[w->index[k]]; \
-      to[i] = all;                                                                                       \
-    }                                                                                                    \
+#define ROWS(name, T)                                                                                      \
+  static void add_##name(void *sum, const void *line, double weight, int64_t n, bool first) {              \
+    T *to = sum;                                                                                           \
+    const T *x = line, by = (T)weight;                                                                     \
+    for (int64_t i = 0; i < n; i++) to[i] = (first ? 0 : to[i]) + by * x[i];                               \
+  }                                                                                                        \
+  static void fill_##name(const weights *w, int64_t n) {                                                   \
+    T *to = w->lanes;                                                                                      \
+    for (int64_t i = 0; i < n * w->taps; i++) to[i] = (T)w->weight[i];                                     \
+  }                                                                                                        \
+  static inline void widen_taps_##name(T *to, const T *x, const int64_t *index, const T *by, int64_t taps, \
+                                       int64_t n) {                                                        \
+    for (int64_t i = 0; i < n; i++, index += taps, by += taps) {                                           \
+      T all = 0;                                                                                           \
+      for (int64_t k = 0; k < taps; k++) all += by[k] * x[index[k]];                                       \
+      to[i] = all;                                                                                         \
+    }                                                                                                      \
+  }                                                                                                        \
+  static void widen_##name(void *row, const void *sum, const weights *w, int64_t n) {                      \
+    if (w->taps == 2) {                                                                                    \
+      widen_taps_##name(row, sum, w->index, w->lanes, 2, n);                                               \
+    } else {                                                                                               \
+      widen_taps_##name(row, sum, w->index, w->lanes, TAPS, n);                                            \
+    }                                                                                                      \
   }
 ROWS(f32, float)
 ROWS(f64, double)
@@ -155,23 +172,25 @@ static kw_status run_resample(const kw_host_api *host, const kw_call *call, cons
   const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
   resample_run run = {.host = host, .port = plan, .in = self, .out = out, .dims = out->rank - 2u};
   kw_upsample_axis axes[KW_MAX_RANK];
+  const int64_t width = out->shape[out->rank - 1], lane = kw_lane_size(run.port->lane);
   int64_t places = 0;
   if (out->numel == 0) return KW_OK;
   kw_upsample_axes(axes, op->kind, out, self, call->args + 2);
   for (uint32_t d = 0; d < run.dims; d++) places += axes[d].out * op->taps;
   void *memory;
-  const uint64_t bytes = (uint64_t)places * (sizeof(int64_t) + sizeof(double));
+  const uint64_t bytes = (uint64_t)places * (sizeof(int64_t) + sizeof(double)) + (uint64_t)(width * op->taps * lane);
   kw_status status = host->host_alloc(host->ctx, bytes, KW_LANE_BYTES, &memory);
   if (status != KW_OK) return status;
   int64_t *index = memory;
   double *weight = (double *)memory + places;
   for (uint32_t d = 0; d < run.dims; d++) {
-    run.along[d] = (weights){op->taps, index, weight};
+    run.along[d] = (weights){op->taps, index, weight, NULL};
     weigh(&run.along[d], &axes[d]);
     index += axes[d].out * op->taps;
     weight += axes[d].out * op->taps;
   }
-  const int64_t width = out->shape[out->rank - 1];
+  run.along[run.dims - 1].lanes = weight;
+  (run.port->lane == KW_LANE_F32 ? fill_f32 : fill_f64)(&run.along[run.dims - 1], width);
   status = host->parallel_for(host->ctx, out->numel / width, 1 + GRAIN / width, run_rows, &run);
   host->host_free(host->ctx, memory);
   return status == KW_OK ? atomic_load(&run.status) : status;
