@@ -1,236 +1,294 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Embedding bags: sums, means and largest elements of the rows of a table that the indices of a bag choose. A thread
- * has whole bags, and takes a bag's rows in their order.
+ * Embedding bags: rows of a table that indices choose become their sum, mean or maximum. A bag is one thread's, and is
+ * made some columns at a time.
  */
 #include "fast.h"
 
 #include "index.h"
-#include "loop.h"
-#include "selection.h"
+#include "number.h"
 #include "sizes.h"
 #include "walk.h"
 
 #include <string.h>
 
-#define GRAIN 16384 /* elements of rows: the fewest that a thread is woken for */
+enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 
-/* Rows lie where indices say, which no processor foresees: that which comes so many rows later is asked for, of a long
- * one as many bytes as its own order is not seen by. */
-#define AHEAD 8
-#define FETCHED 512
-#define LINE 64 /* bytes: of a cache */
+#define GRAIN 16384    /* elements: the fewest that a thread is woken for */
+#define WIDTH 256      /* columns that are made at once */
+#define LINE 64        /* bytes of a cache */
+#define AHEAD 16       /* rows that are asked for before they are needed, */
+#define FETCHED 256    /* bytes of each: what follows the processor sees itself */
+#define SCALED_CALLS 2 /* of add_lines, whose terms follow each other, before totals take the sum */
+#define NO_INDEX INT64_MAX
 
-enum { SUM, MEAN, MAX }; /* argument 4 */
+_Static_assert(KW_FOLD_ROWS == KW_PRODUCT_LINES, "rows are added up as they are, or scaled");
 
 typedef struct bag_plan {
-  kw_port port;
-  kw_lane lane;
+  kw_port port; /* of the table and of what becomes of it */
 } bag_plan;
+_Static_assert(sizeof(bag_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
-/* weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx. */
-static kw_status plan_bag(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  const kw_value *args = call->args;
-  const kw_tensor_ref *weight = args[0].u.tensor;
-  bag_plan *plan = out_plan;
-  (void)kernel;
-  const bool is_scaled = args[6].tag == KW_TAG_TENSOR;
-  if (!kw_index_is_index(call, 1) || !kw_index_is_index(call, 2)) return KW_ERR_NOT_IMPLEMENTED;
-  if (is_scaled && (args[6].u.tensor->dtype != weight->dtype || args[4].u.i == MAX)) return KW_ERR_NOT_IMPLEMENTED;
-  if (call->outs[0]->dtype != weight->dtype) return KW_ERR_NOT_IMPLEMENTED;
-  plan->lane = kw_lane_of(weight->dtype);
-  return kw_port_open(&plan->port, weight->dtype, plan->lane) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
-}
-
-/* The elements of a tensor of one dimension. */
-typedef struct line {
-  char *base;
-  int64_t step; /* bytes */
-  bool is_wide; /* of integers: i64, and not i32 */
-} line;
-
-static line line_of(const kw_tensor_ref *tensor) {
-  return (line){kw_walk_base(tensor), kw_loop_step(tensor, 0), tensor->dtype == KW_I64};
-}
-
-static int64_t line_get(line l, int64_t i) {
-  const void *at = l.base + i * l.step;
-  return l.is_wide ? *(const int64_t *)at : *(const int32_t *)at;
-}
-
-static void line_set(line l, int64_t i, int64_t value) {
-  void *at = l.base + i * l.step;
-  if (l.is_wide) {
-    *(int64_t *)at = value;
-  } else {
-    *(int32_t *)at = (int32_t)value;
-  }
-}
+/* Elements of a tensor of rank 1, by their number. */
+typedef struct list {
+  const char *at;
+  int64_t step;
+  bool is_i64; /* otherwise i32; of indices and offsets alone */
+} list;
 
 typedef struct bag_run {
   const bag_plan *plan;
   const kw_call *call;
-  const kw_tensor_ref *weight, *out, *chosen; /* chosen: result 3 */
-  const char *table;
-  char *to;
-  const int64_t *starts; /* of each bag, and the end of the last one */
-  line indices, scales, bag_of, counts;
-  bool is_scaled;
-  int64_t mode, padding;
+  const kw_isa *isa;
+  const kw_tensor_ref *table;
+  const char *base; /* of the table */
+  int64_t rows;
+  list indices, offsets, scales; /* scales.at: NULL if there are none */
+  int64_t count, starts;         /* of indices, of offsets */
+  int64_t mode, padding, row_step, column_step;
 } bag_run;
 
-typedef struct bag_lanes {
-  _Alignas(64) char total[KW_LANE_BLOCK * KW_LANE_BYTES];
-  _Alignas(64) char row[KW_LANE_BLOCK * KW_LANE_BYTES];
-  _Alignas(64) char factor[KW_LANE_BLOCK * KW_LANE_BYTES];
-  int64_t chosen[KW_LANE_BLOCK];
-} bag_lanes;
+/* A thread's bag: indices `next` to end - 1 are still to be taken, for columns [column, column + width). */
+typedef struct bag {
+  const bag_run *run;
+  int64_t next, end, column, width;
+  const void *rows[KW_FOLD_ROWS];
+  _Alignas(64) char lanes[KW_FOLD_ROWS][WIDTH * KW_LANE_BYTES]; /* of rows that do not lie there as lanes */
+  _Alignas(64) char best[WIDTH * KW_LANE_BYTES];                /* or the sum */
+  union {
+    int32_t narrow[WIDTH];
+    int64_t wide[WIDTH];
+  } places;                                         /* integers as large as lanes: the indices of `best` */
+  _Alignas(64) char nothing[WIDTH * KW_LANE_BYTES]; /* zeros */
+  _Alignas(KW_LANE_BYTES) char factors[KW_FOLD_ROWS * KW_LANE_BYTES];
+  kw_total totals[WIDTH];
+} bag;
 
-/* The indices of bag b: how many are no padding, or -1 where one is out of range. */
-static int64_t count_bag(const bag_run *run, int64_t b) {
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+static list list_of(const kw_tensor_ref *tensor) {
+  return (list){kw_walk_base(tensor), tensor->strides[0] * (int64_t)kw_number_size(tensor->dtype),
+                tensor->dtype == KW_I64};
+}
+
+static inline int64_t int_at(const list *l, int64_t i) {
+  const void *at = l->at + i * l->step;
+  return l->is_i64 ? *(const int64_t *)at : *(const int32_t *)at;
+}
+
+/* Where bag b begins; behind the last offset that is the end of the indices. */
+static int64_t start_of(const bag_run *run, int64_t b) {
+  return b < run->starts ? int_at(&run->offsets, b) : run->count;
+}
+
+static char *element_of(const kw_tensor_ref *out, int64_t i, int64_t j) {
+  const int64_t at = i * out->strides[0] + (out->rank > 1 ? j * out->strides[1] : 0);
+  return kw_walk_base(out) + at * (int64_t)kw_number_size(out->dtype);
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* How many indices are no padding; -1 where one is out of range. */
+static int64_t count_rows(const bag *b) {
+  const bag_run *run = b->run;
   int64_t count = 0;
-  for (int64_t i = run->starts[b]; i < run->starts[b + 1]; i++) {
-    const int64_t index = line_get(run->indices, i);
-    if (index < 0 || index >= run->weight->shape[0]) {
+  for (int64_t i = b->next; i < b->end; i++) {
+    const int64_t index = int_at(&run->indices, i);
+    if (index < 0 || index >= run->rows) {
       kw_selection_blame(run->call, 1);
       return -1;
     }
     count += index != run->padding;
-    line_set(run->bag_of, i, b);
   }
-  line_set(run->counts, b, count);
   return count;
 }
 
-/* Elements that are larger than the largest so far, or the first NaN, take its place; so does all of a first row. */
-#define TAKE_LARGER(name, T)                                                                          \
-  static void name(T *most, int64_t *chosen, const T *row, int64_t index, bool is_first, int64_t n) { \
-    for (int64_t i = 0; i < n; i++) {                                                                 \
-      if (!is_first && !(row[i] > most[i]) && !(row[i] != row[i] && most[i] == most[i])) continue;    \
-      most[i] = row[i];                                                                               \
-      chosen[i] = index;                                                                              \
-    }                                                                                                 \
-  }
-TAKE_LARGER(take_larger_f32, float)
-TAKE_LARGER(take_larger_f64, double)
+/* Processors do not foresee which row comes next, so it is asked for before, also that of a bag to come. */
+static inline void fetch_row(const bag *b, int64_t i) {
+  const bag_run *run = b->run;
+  if (i >= run->count) return;
+  const int64_t index = int_at(&run->indices, i), bytes = kw_least(b->width * run->column_step, FETCHED);
+  if (index < 0 || index >= run->rows) return;
+  const char *row = run->base + index * run->row_step + b->column * run->column_step;
+  for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at);
+}
 
-/* One row more in the lanes. */
-static void add_row(const bag_run *run, bag_lanes *lanes, int64_t i, int64_t index, const void *row, bool is_first,
-                    int64_t n) {
-  const kw_lane lane = run->plan->lane;
-  if (run->mode == MAX && lane == KW_LANE_F64) {
-    take_larger_f64((double *)(void *)lanes->total, lanes->chosen, row, index, is_first, n);
-  } else if (run->mode == MAX) {
-    take_larger_f32((float *)(void *)lanes->total, lanes->chosen, row, index, is_first, n);
-  } else if (run->is_scaled) {
-    _Alignas(8) char scale[KW_LANE_BYTES];
-    kw_port_read(&run->plan->port, scale, run->scales.base + i * run->scales.step, 0, 1);
-    kw_lanes_fill(lanes->factor, scale, lane, n);
-    kw_fast_isa()->pointwise[KW_POINTWISE_ADD_SCALED][lane](lanes->total,
-                                                            (const void *[]){lanes->total, row, lanes->factor}, n);
-  } else {
-    kw_fast_isa()->pointwise[KW_POINTWISE_ADD][lane](lanes->total, (const void *[]){lanes->total, row}, n);
+/* The next index that is no padding; NO_INDEX behind the last. */
+static inline int64_t next_index(bag *b) {
+  while (b->next < b->end) {
+    const int64_t index = int_at(&b->run->indices, b->next++);
+    fetch_row(b, b->next + AHEAD);
+    if (index != b->run->padding) return index;
+  }
+  return NO_INDEX;
+}
+
+static inline const void *row_of(bag *b, int64_t index, uint32_t buffer) {
+  const bag_run *run = b->run;
+  const char *at = run->base + index * run->row_step + b->column * run->column_step;
+  if (kw_port_is_lanes(&run->plan->port, run->column_step)) return at;
+  kw_port_read(&run->plan->port, b->lanes[buffer], at, run->column_step, b->width);
+  return b->lanes[buffer];
+}
+
+/* Takes as many rows as are added up at once, zeros where there are no more, with what they are scaled by. False: there
+ * was none. */
+static bool take_rows(bag *b) {
+  const bag_run *run = b->run;
+  const int64_t size = kw_lane_size(run->plan->port.lane);
+  uint32_t k = 0;
+  for (int64_t index; k < KW_FOLD_ROWS && (index = next_index(b)) != NO_INDEX; k++) {
+    b->rows[k] = row_of(b, index, k);
+    if (!run->scales.at) continue;
+    kw_port_read(&run->plan->port, b->factors + k * size, run->scales.at + (b->next - 1) * run->scales.step, 0, 1);
+  }
+  if (k == 0) return false;
+  memset(b->factors + k * size, 0, (size_t)((KW_FOLD_ROWS - k) * size));
+  for (; k < KW_FOLD_ROWS; k++) b->rows[k] = b->nothing;
+  return true;
+}
+
+/* ---- Bags -------------------------------------------------------------------------------------------------------- */
+
+/* No lane passes through more additions than a bound on their errors allows: totals take the sums of long bags. */
+static void sum_rows(bag *b, int64_t divisor) {
+  const bag_run *run = b->run;
+  const kw_lane lane = run->plan->port.lane;
+  const kw_fold *fold = &run->isa->folds[KW_FOLD_SUM][lane];
+  const uint32_t most = run->scales.at ? SCALED_CALLS : KW_FOLD_CALLS;
+  const size_t bytes = (size_t)(b->width * kw_lane_size(lane));
+  uint32_t calls = 0;
+  bool has_totals = false;
+  memset(b->best, 0, bytes);
+  while (take_rows(b)) {
+    if (calls == most) {
+      for (int64_t i = 0; i < b->width && !has_totals; i++) fold->start(&b->totals[i]);
+      fold->take(b->totals, b->best, b->width);
+      memset(b->best, 0, bytes);
+      has_totals = true;
+      calls = 0;
+    }
+    if (run->scales.at) {
+      run->isa->product[lane].add_lines(b->best, b->factors, b->rows, b->width);
+    } else {
+      fold->rows(b->best, b->rows, b->width);
+    }
+    calls++;
+  }
+  if (has_totals) {
+    fold->take(b->totals, b->best, b->width);
+    fold->finish_each(b->best, b->totals, divisor, b->width);
+  } else if (divisor > 1) {
+    _Alignas(KW_LANE_BYTES) char by[KW_LANE_BYTES];
+    kw_lanes_fill_number(by, (double)divisor, lane, 1);
+    run->isa->rows[lane].divide(b->best, b->best, by, b->width);
   }
 }
 
-/* Has the caches bring the beginning of a row. */
-static inline void fetch(const char *row, int64_t bytes) {
-  const int64_t fetched = kw_least(bytes, FETCHED);
-  for (int64_t at = 0; at < fetched; at += LINE) __builtin_prefetch(row + at);
+/* The largest, and the indices of their rows. */
+static void pick_rows(bag *b) {
+  const bag_run *run = b->run;
+  const kw_lane lane = run->plan->port.lane;
+  const size_t bytes = (size_t)(b->width * kw_lane_size(lane));
+  int64_t index = next_index(b);
+  memset(b->best, 0, bytes);
+  memset(&b->places, 0, bytes);
+  if (index == NO_INDEX) return;
+  memcpy(b->best, row_of(b, index, 0), bytes);
+  kw_lanes_fill(&b->places, &index, lane == KW_LANE_F64 ? KW_LANE_I64 : KW_LANE_I32, b->width);
+  while ((index = next_index(b)) != NO_INDEX) {
+    run->isa->folds[KW_FOLD_MAX][lane].pick_row(b->best, &b->places, row_of(b, index, 0), index, b->width);
+  }
 }
 
-/* Columns [column, column + n) of bag b, `count` of whose indices are no padding. */
-static void reduce_bag(const bag_run *run, bag_lanes *lanes, int64_t b, int64_t count, int64_t column, int64_t n) {
-  const bag_plan *plan = run->plan;
-  const int64_t step = kw_loop_step(run->weight, 1), row_step = kw_loop_step(run->weight, 0);
-  bool is_first = true;
-  kw_lanes_fill_number(lanes->total, 0, plan->lane, n);
-  if (run->mode == MAX) memset(lanes->chosen, 0, (size_t)n * sizeof *lanes->chosen);
-  const char *columns = run->table + column * step;
-  for (int64_t i = run->starts[b], end = run->starts[b + 1]; i < end; i++) {
-    const int64_t index = line_get(run->indices, i);
-    if (i + AHEAD < end) fetch(columns + line_get(run->indices, i + AHEAD) * row_step, step * n);
-    if (index == run->padding) continue;
-    const char *from = columns + index * row_step;
-    const bool lies = kw_port_is_lanes(&plan->port, step);
-    add_row(run, lanes, i, index, lies ? from : kw_port_lanes(&plan->port, from, step, n, lanes->row), is_first, n);
-    is_first = false;
+static void store_places(const bag *b, char *to, int64_t step) {
+  const bool is_wide = b->run->plan->port.lane == KW_LANE_F64;
+  for (int64_t i = 0; i < b->width; i++) {
+    *(int64_t *)(void *)(to + i * step) = is_wide ? b->places.wide[i] : b->places.narrow[i];
   }
-  if (run->mode == MEAN && count > 0) {
-    kw_lanes_fill_number(lanes->factor, (double)count, plan->lane, n);
-    kw_fast_isa()->pointwise[KW_POINTWISE_DIV][plan->lane](lanes->total, (const void *[]){lanes->total, lanes->factor},
-                                                           n);
-  }
-  const int64_t to_step = kw_loop_step(run->out, 1);
-  char *to = run->to + b * kw_loop_step(run->out, 0) + column * to_step;
-  kw_port_write(&plan->port, to, to_step, lanes->total, n);
 }
 
-static void store_chosen(const bag_run *run, const bag_lanes *lanes, int64_t b, int64_t column, int64_t n) {
-  const kw_tensor_ref *out = run->chosen;
-  line places = line_of(out);
-  places.base += b * places.step + column * kw_loop_step(out, 1);
-  places.step = kw_loop_step(out, 1);
-  for (int64_t i = 0; i < n; i++) line_set(places, i, lanes->chosen[i]);
+static void run_bag(bag *b, int64_t number) {
+  const bag_run *run = b->run;
+  const kw_tensor_ref *const *outs = run->call->outs;
+  const int64_t first = start_of(run, number), columns = run->table->shape[1], zero = 0;
+  b->next = first;
+  b->end = start_of(run, number + 1);
+  const int64_t count = count_rows(b);
+  if (count < 0) return;
+  const kw_move_fn move = run->isa->move[3]; /* of i64 */
+  move(element_of(outs[1], first, 0), outs[1]->strides[0] * 8, (const char *)&number, 0, b->end - first);
+  move(element_of(outs[2], number, 0), 8, (const char *)&count, 0, 1);
+  if (run->mode != BAG_MAX) move(element_of(outs[3], number, 0), 8, (const char *)&zero, 0, 1);
+  for (b->column = 0; b->column < columns; b->column += b->width) {
+    b->width = kw_least(columns - b->column, WIDTH);
+    b->next = first;
+    if (run->mode == BAG_MAX) {
+      pick_rows(b);
+      store_places(b, element_of(outs[3], number, b->column), outs[3]->strides[1] * 8);
+    } else {
+      sum_rows(b, run->mode == BAG_MEAN ? count : 1);
+    }
+    kw_port_write(&run->plan->port, element_of(outs[0], number, b->column), outs[0]->strides[1] * run->plan->port.size,
+                  b->best, b->width);
+  }
 }
 
 static void run_bags(void *user, int64_t begin, int64_t end) {
-  const bag_run *run = user;
-  const int64_t width = run->weight->shape[1];
-  bag_lanes lanes;
-  for (int64_t b = begin; b < end; b++) {
-    const int64_t count = count_bag(run, b);
-    if (count < 0) continue;
-    if (run->mode != MAX) line_set(line_of(run->chosen), b, 0);
-    for (int64_t column = 0; column < width; column += KW_LANE_BLOCK) {
-      const int64_t n = kw_block_at(column, width);
-      reduce_bag(run, &lanes, b, count, column, n);
-      if (run->mode == MAX) store_chosen(run, &lanes, b, column, n);
-    }
-  }
+  bag b;
+  b.run = user;
+  memset(b.nothing, 0, sizeof b.nothing);
+  for (int64_t number = begin; number < end; number++) run_bag(&b, number);
 }
 
-/* Fills starts[0..bags]. False where they do not rise from 0 to the number of indices. */
-static bool find_starts(const kw_call *call, int64_t bags, int64_t *starts) {
-  const kw_tensor_ref *offsets = call->args[2].u.tensor;
-  const line at = line_of(offsets);
-  const int64_t count = call->args[1].u.tensor->shape[0];
-  for (int64_t b = 0; b <= bags; b++) {
-    starts[b] = b < offsets->shape[0] ? line_get(at, b) : count;
-    if (b > 0 ? starts[b] < starts[b - 1] || starts[b] > count : starts[b] != 0) return false;
-  }
-  return starts[bags] == count;
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+static kw_status plan_bags(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const kw_tensor_ref *table = call->args[0].u.tensor;
+  const kw_tensor_ref *scales = call->args[6].tag == KW_TAG_TENSOR ? call->args[6].u.tensor : NULL;
+  bag_plan *plan = out_plan;
+  (void)kernel;
+  if (call->outs[0]->dtype != table->dtype || (scales && scales->dtype != table->dtype)) return KW_ERR_NOT_IMPLEMENTED;
+  if (!kw_index_is_index(call, 1) || !kw_index_is_index(call, 2)) return KW_ERR_NOT_IMPLEMENTED;
+  if (table->shape[0] > INT32_MAX) return KW_ERR_NOT_IMPLEMENTED; /* lanes of 32 bits hold indices */
+  return kw_port_open(&plan->port, table->dtype, kw_lane_of(table->dtype)) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
-static kw_status run_bag(const kw_host_api *host, const kw_call *call, const void *plan) {
+/* How many bags can be made; fewer than there are, or -1, where offsets are none. */
+static int64_t usable_bags(const bag_run *run, int64_t bags) {
+  if (start_of(run, 0) != 0 || (bags < run->starts && start_of(run, bags) != run->count)) return -1;
+  for (int64_t b = 0; b < bags; b++) {
+    const int64_t end = start_of(run, b + 1);
+    if (end < start_of(run, b) || end > run->count) return b;
+  }
+  return bags;
+}
+
+static kw_status run_embedding_bag(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_value *args = call->args;
-  const kw_tensor_ref *weight = args[0].u.tensor, *indices = args[1].u.tensor;
-  const int64_t bags = args[2].u.tensor->shape[0] - args[7].u.b;
+  const kw_tensor_ref *table = args[0].u.tensor;
   bag_run run = {.plan = plan,
                  .call = call,
-                 .weight = weight,
-                 .out = call->outs[0],
-                 .chosen = call->outs[3],
-                 .table = kw_walk_base(weight),
-                 .to = kw_walk_base(call->outs[0]),
-                 .indices = line_of(indices),
-                 .bag_of = line_of(call->outs[1]),
-                 .counts = line_of(call->outs[2]),
-                 .is_scaled = args[6].tag == KW_TAG_TENSOR,
+                 .isa = kw_fast_isa(),
+                 .table = table,
+                 .base = kw_walk_base(table),
+                 .rows = table->shape[0],
+                 .indices = list_of(args[1].u.tensor),
+                 .offsets = list_of(args[2].u.tensor),
+                 .count = args[1].u.tensor->shape[0],
+                 .starts = args[2].u.tensor->shape[0],
                  .mode = args[4].u.i,
                  .padding = args[8].u.i};
-  if (run.is_scaled) run.scales = line_of(args[6].u.tensor);
-  void *room;
-  kw_status status = host->host_alloc(host->ctx, (uint64_t)(bags + 1) * sizeof(int64_t), sizeof(int64_t), &room);
-  if (status != KW_OK) return status;
-  run.starts = room;
-  if (find_starts(call, bags, room)) {
-    const int64_t of_bag = bags > 0 ? indices->shape[0] / bags * weight->shape[1] : 0;
-    status = host->parallel_for(host->ctx, bags, 1 + GRAIN / (1 + of_bag), run_bags, &run);
-  } else {
-    kw_selection_blame(call, 2);
+  if (args[6].tag == KW_TAG_TENSOR) run.scales = list_of(args[6].u.tensor);
+  run.column_step = table->strides[1] * run.plan->port.size;
+  run.row_step = table->strides[0] * run.plan->port.size;
+  const int64_t bags = run.starts - args[7].u.b, usable = usable_bags(&run, bags);
+  kw_status status = KW_OK;
+  if (usable > 0) {
+    const int64_t elements = (run.count / usable + 1) * (table->shape[1] + 1);
+    status = host->parallel_for(host->ctx, usable, 1 + GRAIN / elements, run_bags, &run);
   }
-  host->host_free(host->ctx, room);
+  if (usable < bags) kw_selection_blame(call, 2);
   return status;
 }
 
@@ -239,8 +297,8 @@ static const kw_fast_kernel kernels[] = {
      .dtypes = KW_DTYPES_FLOAT,
      .flags = KW_KERNEL_DATA_ERRORS,
      .plan_size = sizeof(bag_plan),
-     .make_plan = plan_bag,
-     .run = run_bag},
+     .make_plan = plan_bags,
+     .run = run_embedding_bag},
 };
 
 kw_fast_family kw_fast_bag(void) {

@@ -14,7 +14,7 @@
 
 #define MOST 131072 /* elements of a tensor */
 #define ARGUMENTS 4 /* tensors with numbers of their own */
-#define RESULTS 3
+#define RESULTS 4
 
 static char numbers[ARGUMENTS][8 * MOST];
 static char expected[RESULTS][8 * MOST], got[RESULTS][8 * MOST], first[RESULTS][8 * MOST];
@@ -419,11 +419,60 @@ static void test_variances(void **state) {
   }
 }
 
+/* ---- Bags -------------------------------------------------------------------------------------------------------- */
+
+/* Bags of 0, 1, 16 and 17 rows and one of all that are left, more columns than are made at once, with padding or not.
+ */
+static void check_bags(kw_dtype dtype, int64_t mode, bool is_scaled) {
+  static int64_t indices[300];
+  static const int32_t offsets[] = {0, 0, 1, 17, 17, 34};
+  const int64_t rows = 100, columns = 260, count = sizeof indices / sizeof *indices;
+  for (int64_t i = 0; i < count; i++) indices[i] = i * i % rows;
+  const kw_tensor_ref table = TENSOR(dtype, numbers[0], rows, columns), scales = TENSOR(dtype, numbers[1], count);
+  const kw_tensor_ref which = TENSOR(KW_I64, indices, count), starts = TENSOR(KW_I32, offsets, 6);
+  const kw_tensor_ref sums = TENSOR(dtype, NULL, 6, columns), sizes = TENSOR(KW_I64, NULL, 6);
+  kw_tensor_ref outs[] = {sums, which, sizes, mode == 2 ? sums : sizes};
+  outs[3].dtype = KW_I64;
+  for (int64_t padding = -1; padding < 17; padding += 17) {
+    CHECK("_embedding_bag", outs, 4, test_arg(&table), test_arg(&which), test_arg(&starts), FLAG(false), INT(mode),
+          FLAG(false), is_scaled ? test_arg(&scales) : test_none(), FLAG(false), INT(padding));
+  }
+}
+
+/* Roundings of equal terms do not cancel: a sum in one lane would be far off. */
+static void check_long_bag(kw_dtype dtype, int64_t mode, bool is_scaled) {
+  static int64_t indices[MOST], offset;
+  for (int64_t i = 0; i < MOST; i++) {
+    kw_number_store(dtype, numbers[0] + i * (int64_t)kw_number_size(dtype), 0.1);
+    kw_number_store(dtype, numbers[1] + i * (int64_t)kw_number_size(dtype), 1.1);
+  }
+  const kw_tensor_ref table = TENSOR(dtype, numbers[0], 1, 3), scales = TENSOR(dtype, numbers[1], MOST);
+  const kw_tensor_ref which = TENSOR(KW_I64, indices, MOST), starts = TENSOR(KW_I64, &offset, 1);
+  const kw_tensor_ref outs[] = {TENSOR(dtype, NULL, 1, 3), which, starts, starts};
+  CHECK("_embedding_bag", outs, 4, test_arg(&table), test_arg(&which), test_arg(&starts), FLAG(false), INT(mode),
+        FLAG(false), is_scaled ? test_arg(&scales) : test_none(), FLAG(false), INT(-1));
+}
+
+static void test_bags(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    for (int64_t mode = 0; mode < 3; mode++) {
+      fill(dtypes[d], 0, false);
+      fill(dtypes[d], 1, true);
+      check_bags(dtypes[d], mode, false);
+      if (mode == 0) check_bags(dtypes[d], mode, true);
+      if (mode < 2) check_long_bag(dtypes[d], mode, false);
+      if (mode == 0) check_long_bag(dtypes[d], mode, true);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),     cmocka_unit_test(test_pools),
       cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite), cmocka_unit_test(test_scans),
-      cmocka_unit_test(test_variances),
+      cmocka_unit_test(test_variances),      cmocka_unit_test(test_bags),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
