@@ -380,11 +380,42 @@ static void test_searching(void **state) {
   }
 }
 
+/* ---- Masks ------------------------------------------------------------------------------------------------------- */
+
+/* n elements of which one in `rare` is chosen, by a mask that is dense or not. */
+static void check_masks(kw_dtype dtype, int64_t n, uint32_t rare, bool is_apart) {
+  static uint8_t mask[2 * 16 * MOST];
+  for (size_t i = 0; i < sizeof mask; i++) mask[i] = rare > 0 && draw() % rare == 0;
+  const kw_tensor_ref self = TENSOR(dtype, numbers[0], n), dense = TENSOR(KW_BOOL, mask, n);
+  const kw_tensor_ref source = TENSOR(dtype, numbers[1], n), little = TENSOR(dtype, numbers[1], n / 8);
+  const kw_tensor_ref chosen = is_apart ? apart(dense) : dense, places = TENSOR(KW_I64, NULL, n, 1);
+  CHECK_2("masked_select", self, RANK0(KW_I64, NULL), test_arg(&self), test_arg(&chosen));
+  CHECK("masked_scatter", self, test_arg(&self), test_arg(&chosen), test_arg(&source));
+  CHECK("masked_scatter", self, test_arg(&self), test_arg(&chosen), test_arg(&little));
+  if (n <= MOST) CHECK_2("nonzero", places, RANK0(KW_I64, NULL), test_arg(&chosen));
+}
+
+/* Three pieces, and elements of all sizes. */
+static void test_masks(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_I16, KW_F32, KW_F64, KW_C128};
+  static const uint32_t rare[] = {0, 1, 2, 50};
+  char *bytes = &numbers[0][0];
+  for (size_t i = 0; i < sizeof numbers; i++) bytes[i] = (char)draw();
+  for (size_t r = 0; r < sizeof rare / sizeof *rare; r++) {
+    for (int is_apart = 0; is_apart < 2; is_apart++) {
+      check_masks(KW_U8, 40000, rare[r], is_apart);
+      for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) check_masks(dtypes[d], 1000, rare[r], is_apart);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_placing),   cmocka_unit_test(test_choosing),  cmocka_unit_test(test_sums),
       cmocka_unit_test(test_random),    cmocka_unit_test(test_samples),   cmocka_unit_test(test_sorting),
       cmocka_unit_test(test_searching), cmocka_unit_test(test_distances), cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_masks),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */

@@ -8,6 +8,7 @@
 #include "loop.h"
 #include "number.h"
 #include "selection.h"
+#include "sizes.h"
 #include "strided.h"
 #include "walk.h"
 
@@ -28,17 +29,19 @@ typedef struct mask_run {
   const mask_plan *plan;
   const kw_call *call;
   char *base[KW_LOOP_OPERANDS];
-  kw_row_fn row;    /* what is done with the elements of a piece */
-  int64_t *chosen;  /* by piece: how many, and then how many before it; behind them all */
-  const char *from; /* masked_scatter: the source's elements, `left` of them */
-  int64_t left;
+  kw_row_fn row;   /* what is done with the elements of a piece */
+  int64_t *chosen; /* by piece: how many, and then how many before it; behind the last one all */
+  char *line;      /* where chosen elements lie side by side, line_step bytes apart: there is room for so many */
+  int64_t line_step, room;
 } mask_run;
 
-/* A thread's place: the piece, the next element, and the next that is chosen. */
+/* A thread's place in a piece: the next element, the next that is chosen, where that lies in the line, and for how many
+ * of the piece there is room. */
 typedef struct mask_place {
   const mask_run *run;
   int64_t element, chosen;
-  int64_t stop; /* where the next piece's begin that are chosen */
+  char *next;
+  int64_t left;
   _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES];
   uint8_t unset[KW_LANE_BLOCK];
 } mask_place;
@@ -48,7 +51,10 @@ typedef struct mask_place {
 /* For each of n elements of operand 0, at most a block of them, whether it is zero. */
 static const uint8_t *read_unset(mask_place *place, const char *at, int64_t step, int64_t n) {
   const mask_plan *plan = place->run->plan;
-  if (plan->is_bytes) {
+  if (plan->is_bytes && step == 1) {
+    const void *bytes = at;
+    kw_fast_isa()->pointwise[KW_POINTWISE_LOGICAL_NOT][KW_LANE_BYTE](place->unset, &bytes, n);
+  } else if (plan->is_bytes) {
     for (int64_t i = 0; i < n; i++) place->unset[i] = at[i * step] == 0;
   } else {
     const void *lanes = kw_port_lanes(&plan->port, at, step, n, place->lanes);
@@ -93,7 +99,8 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
     place.run = run;
     place.element = piece * PIECE;
     place.chosen = run->chosen[piece];
-    place.stop = run->chosen[piece + 1];
+    place.next = run->line + place.chosen * run->line_step;
+    place.left = kw_least(run->chosen[piece + 1], run->room) - place.chosen;
     kw_loop_run(&run->plan->loop, run->base, piece * PIECE, piece_end(run->plan, piece), run->row, &place);
   }
 }
@@ -149,56 +156,76 @@ static void nonzero_row(void *context, char *const *at, const int64_t *step, int
   }
 }
 
-/* Elements of a type T. Each is moved, chosen or not, to where the next that is chosen belongs: what is not is
- * overwritten, and no processor has to foresee the mask. Operands: mask, self. */
-#define SELECT(name, T)                                                                  \
-  static void name(mask_place *place, char *const *at, const int64_t *step, int64_t n) { \
-    const kw_tensor_ref *out = place->run->call->outs[0];                                \
-    T *to = (T *)(void *)kw_walk_base(out);                                              \
-    const int64_t to_step = out->strides[0];                                             \
-    int64_t chosen = place->chosen;                                                      \
-    for (int64_t i = 0; i < n && chosen < place->stop; i++) {                            \
-      to[chosen * to_step] = *(const T *)(const void *)(at[1] + i * step[1]);            \
-      chosen += at[0][i * step[0]] != 0;                                                 \
-    }                                                                                    \
-    place->chosen = chosen;                                                              \
-  }
-/* Operands: mask, the result, self. */
-#define SCATTER(name, T)                                                                                  \
-  static void name(mask_place *place, char *const *at, const int64_t *step, int64_t n) {                  \
-    const T *source = (const T *)(const void *)place->run->from;                                          \
-    int64_t chosen = place->chosen;                                                                       \
-    for (int64_t i = 0; i < n; i++) {                                                                     \
-      const bool is_set = at[0][i * step[0]] != 0;                                                        \
-      const T *self = (const T *)(const void *)(at[2] + i * step[2]);                                     \
-      *(T *)(void *)(at[1] + i * step[1]) = is_set && chosen < place->run->left ? source[chosen] : *self; \
-      chosen += is_set;                                                                                   \
-    }                                                                                                     \
-    place->chosen = chosen;                                                                               \
-  }
-#define BOTH(size, T)      \
-  SELECT(select_##size, T) \
-  SCATTER(scatter_##size, T)
-BOTH(1, uint8_t)
-BOTH(2, uint16_t)
-BOTH(4, uint32_t)
-BOTH(8, uint64_t)
-BOTH(16, kw_pair)
-
-typedef void (*masked_fn)(mask_place *place, char *const *at, const int64_t *step, int64_t n);
-static const masked_fn selects[KW_MOVE_SIZES] = {select_1, select_2, select_4, select_8, select_16};
-static const masked_fn scatters[KW_MOVE_SIZES] = {scatter_1, scatter_2, scatter_4, scatter_8, scatter_16};
-
-static void select_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+/* The same of a tensor of rank 1. Each element takes the next place of the line, which is another's if it is not
+ * chosen: so there is no branch, which a processor could not foresee. */
+static void nonzero_line(void *context, char *const *at, const int64_t *step, int64_t n) {
   mask_place *place = context;
-  selects[place->run->plan->move](place, at, step, n);
+  const int64_t line_step = place->run->line_step;
+  char *to = place->next;
+  int64_t left = place->left;
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = kw_block_at(i, n);
+    const uint8_t *unset = read_unset(place, at[0] + i * step[0], step[0], count);
+    for (int64_t k = 0; k < count && left > 0; k++) {
+      *(int64_t *)(void *)to = place->element + i + k;
+      to += unset[k] ? 0 : line_step;
+      left -= !unset[k];
+    }
+  }
+  place->element += n;
+  place->next = to;
+  place->left = left;
 }
 
-static void scatter_row(void *context, char *const *at, const int64_t *step, int64_t n) {
-  mask_place *place = context;
-  scatters[place->run->plan->move](place, at, step, n);
-  if (place->chosen > place->run->left) kw_selection_blame(place->run->call, 2);
-}
+/* Operands: mask, self. As nonzero_line. */
+#define SELECT(name, type)                                                           \
+  static void name(void *context, char *const *at, const int64_t *step, int64_t n) { \
+    mask_place *place = context;                                                     \
+    const char *mask = at[0], *from = at[1];                                         \
+    const int64_t line_step = place->run->line_step;                                 \
+    char *to = place->next;                                                          \
+    int64_t left = place->left;                                                      \
+    for (int64_t i = 0; i < n && left > 0; i++, mask += step[0], from += step[1]) {  \
+      const bool is_set = *mask != 0;                                                \
+      *(type *)(void *)to = *(const type *)(const void *)from;                       \
+      to += is_set ? line_step : 0;                                                  \
+      left -= is_set;                                                                \
+    }                                                                                \
+    place->next = to;                                                                \
+    place->left = left;                                                              \
+  }
+SELECT(select_1, uint8_t)
+SELECT(select_2, uint16_t)
+SELECT(select_4, uint32_t)
+SELECT(select_8, uint64_t)
+SELECT(select_16, kw_pair)
+
+/* Operands: mask, the result, self. The same from the line, as long as it has elements; the rest is self's. */
+#define SCATTER(name, type, number)                                                   \
+  static void name(void *context, char *const *at, const int64_t *step, int64_t n) {  \
+    mask_place *place = context;                                                      \
+    const char *mask = at[0], *kept = at[2], *from = place->next;                     \
+    char *to = at[1];                                                                 \
+    int64_t left = place->left, i = 0;                                                \
+    for (; i < n && left > 0; i++, mask += step[0], to += step[1], kept += step[2]) { \
+      const bool is_set = *mask != 0;                                                 \
+      const char *source = is_set ? from : kept;                                      \
+      *(type *)(void *)to = *(const type *)(const void *)source;                      \
+      from += is_set ? sizeof(type) : 0;                                              \
+      left -= is_set;                                                                 \
+    }                                                                                 \
+    kw_fast_isa()->move[number](to, step[1], kept, step[2], n - i);                   \
+    place->next = (char *)(uintptr_t)from;                                            \
+    place->left = left;                                                               \
+  }
+SCATTER(scatter_1, uint8_t, 0)
+SCATTER(scatter_2, uint16_t, 1)
+SCATTER(scatter_4, uint32_t, 2)
+SCATTER(scatter_8, uint64_t, 3)
+SCATTER(scatter_16, kw_pair, 4)
+
+static const kw_row_fn select_rows[KW_MOVE_SIZES] = {select_1, select_2, select_4, select_8, select_16};
+static const kw_row_fn scatter_rows[KW_MOVE_SIZES] = {scatter_1, scatter_2, scatter_4, scatter_8, scatter_16};
 
 static kw_status plan_nonzero(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
@@ -213,7 +240,14 @@ static kw_status plan_nonzero(const kw_fast_kernel *kernel, const kw_call *call,
 }
 
 static kw_status run_nonzero(const kw_host_api *host, const kw_call *call, const void *plan) {
-  mask_run run = {.plan = plan, .call = call, .row = nonzero_row, .base = {kw_walk_base(call->args[0].u.tensor)}};
+  const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
+  mask_run run = {.plan = plan,
+                  .call = call,
+                  .row = self->rank == 1 ? nonzero_line : nonzero_row,
+                  .line = kw_walk_base(out),
+                  .line_step = kw_loop_step(out, 0),
+                  .room = INT64_MAX,
+                  .base = {kw_walk_base(self)}};
   return choose_counted(host, &run);
 }
 
@@ -249,10 +283,15 @@ static kw_status plan_select(const kw_fast_kernel *kernel, const kw_call *call, 
   return plan_masked(call, shape, NULL, plan);
 }
 
-static kw_status run_select(const kw_host_api *host, const kw_call *call, const void *plan) {
+static kw_status run_select(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const mask_plan *plan = the_plan;
+  const kw_tensor_ref *out = call->outs[0];
   mask_run run = {.plan = plan,
                   .call = call,
-                  .row = select_row,
+                  .row = select_rows[plan->move],
+                  .line = kw_walk_base(out),
+                  .line_step = kw_loop_step(out, 0),
+                  .room = INT64_MAX,
                   .base = {kw_walk_base(call->args[1].u.tensor), kw_walk_base(call->args[0].u.tensor)}};
   return choose_counted(host, &run);
 }
@@ -264,17 +303,21 @@ static kw_status plan_scatter(const kw_fast_kernel *kernel, const kw_call *call,
   return plan_masked(call, out, out, plan);
 }
 
-static kw_status run_scatter(const kw_host_api *host, const kw_call *call, const void *plan) {
+static kw_status run_scatter(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const mask_plan *plan = the_plan;
   const kw_tensor_ref *source = call->args[2].u.tensor;
   mask_run run = {.plan = plan,
                   .call = call,
-                  .row = scatter_row,
-                  .from = kw_walk_base(source),
-                  .left = source->numel,
+                  .row = scatter_rows[plan->move],
+                  .line = kw_walk_base(source),
+                  .line_step = INT64_C(1) << plan->move,
+                  .room = source->numel,
                   .base = {kw_walk_base(call->args[1].u.tensor), kw_walk_base(call->outs[0]),
                            kw_walk_base(call->args[0].u.tensor)}};
   int64_t total;
-  return choose(host, &run, &total);
+  const kw_status status = choose(host, &run, &total);
+  if (status == KW_OK && total > source->numel) kw_selection_blame(call, 2);
+  return status;
 }
 
 #define KERNEL(name, keys, also, noun)                                                                   \
