@@ -6,6 +6,7 @@
 
 #include "index.h"
 #include "number.h"
+#include "strided.h"
 
 #include <string.h>
 
@@ -44,13 +45,24 @@ MOVE(move_8_i32, uint64_t, int32_t)
 MOVE(move_16_i64, pair, int64_t)
 MOVE(move_16_i32, pair, int32_t)
 
-kw_choice_rows kw_choice_moves(uint32_t size) {
+static void move_block(const kw_choice *choice, char *to, int64_t to_step, const char *from, int64_t from_step,
+                       int64_t n) {
+  const kw_move_fn *move = choice->user;
+  (*move)(to, to_step, from, from_step, n);
+}
+
+kw_choice kw_choice_moving(kw_dtype dtype) {
   static const kw_choice_rows moves[KW_MOVE_SIZES] = {{move_1_i64, move_1_i32},
                                                       {move_2_i64, move_2_i32},
                                                       {move_4_i64, move_4_i32},
                                                       {move_8_i64, move_8_i32},
                                                       {move_16_i64, move_16_i32}};
-  return moves[size];
+  const uint32_t size = kw_strided_size(dtype);
+  return (kw_choice){.block = move_block,
+                     .rows = moves[size],
+                     .user = &kw_fast_isa()->move[size],
+                     .moved = INT64_C(1) << size,
+                     .skipped = -1};
 }
 
 /* ---- Taken apart ------------------------------------------------------------------------------------------------- */

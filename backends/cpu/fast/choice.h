@@ -79,7 +79,7 @@ void kw_choice_make(kw_choice *choice, const kw_selection *s, bool writes_table)
 
 kw_status kw_choice_run(const kw_host_api *host, const kw_choice *choice);
 
-/* How elements of a size move: by the move's number (kw_strided_size). */
-kw_choice_rows kw_choice_moves(uint32_t size);
+/* The choice that moves elements of a dtype as they are, before kw_choice_make. */
+kw_choice kw_choice_moving(kw_dtype dtype);
 
 #endif /* KEYWAY_CPU_FAST_CHOICE_H */

@@ -36,21 +36,6 @@ static const index_op embedding = {select_rows, 1}, index_select = {select_slice
 
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
-static void move_block(const kw_choice *choice, char *to, int64_t to_step, const char *from, int64_t from_step,
-                       int64_t n) {
-  const kw_move_fn *move = choice->user;
-  (*move)(to, to_step, from, from_step, n);
-}
-
-static kw_choice moving(kw_dtype dtype) {
-  const uint32_t size = kw_strided_size(dtype);
-  return (kw_choice){.block = move_block,
-                     .rows = kw_choice_moves(size),
-                     .user = &kw_fast_isa()->move[size],
-                     .moved = INT64_C(1) << size,
-                     .skipped = -1};
-}
-
 static kw_status plan_take(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
   const index_op *op = kernel->family;
   (void)plan;
@@ -61,7 +46,7 @@ static kw_status plan_take(const kw_fast_kernel *kernel, const kw_call *call, vo
 static kw_status run_take(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_fast_kernel *kernel = call->user;
   const index_op *op = kernel->family;
-  kw_choice choice = moving(call->outs[0]->dtype);
+  kw_choice choice = kw_choice_moving(call->outs[0]->dtype);
   kw_selection s;
   (void)plan;
   op->select(&s, call, call->args[0].u.tensor);
@@ -81,7 +66,7 @@ static kw_status plan_put(const kw_call *call, uint32_t indices, const kw_tensor
 }
 
 static kw_status run_put(const kw_host_api *host, const kw_call *call, const void *plan, const kw_selection *s) {
-  kw_choice choice = moving(call->outs[0]->dtype);
+  kw_choice choice = kw_choice_moving(call->outs[0]->dtype);
   const kw_status status =
       kw_strided_run(plan, host, kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor));
   if (status != KW_OK) return status;

@@ -191,6 +191,23 @@ static void test_choosing(void **state) {
 
 /* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
+/* By an index each, and by one for a whole row. */
+static void check_reductions(const kw_tensor_ref *out, const kw_tensor_ref *self, const kw_tensor_ref *values) {
+  static const char *const names[] = {"sum", "mean", "prod", "amax", "amin"};
+  const kw_tensor_ref lines = TENSOR(KW_I64, indices[0], 50, 20);
+  kw_tensor_ref rows = TENSOR(KW_I32, short_indices, 50, 20);
+  rows.strides[0] = 1;
+  rows.strides[1] = 0;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    for (int with_self = 0; with_self < 2; with_self++) {
+      CHECK("scatter_reduce.two", *out, test_arg(self), INT(0), test_arg(&lines), test_arg(values),
+            test_string(names[k]), FLAG(with_self));
+      CHECK("scatter_reduce.two", apart(*out), test_arg(self), INT(0), test_arg(&rows), test_arg(values),
+            test_string(names[k]), FLAG(with_self));
+    }
+  }
+}
+
 static void test_sums(void **state) {
   (void)state;
   static const kw_dtype dtypes[] = {KW_I8, KW_I64, KW_F16, KW_BF16, KW_F32, KW_F64};
@@ -211,6 +228,7 @@ static void test_sums(void **state) {
     CHECK("index_add", out, self, INT(0), test_arg(&some), test_arg(&values), test_int(1));
     CHECK("index_add", out, self, INT(0), test_arg(&some), test_arg(&values), test_float(3));
     CHECK("index_put", out, self, front, test_arg(&values), FLAG(true));
+    check_reductions(&out, &table, &values);
     if (kw_number_is_integer(dtype)) continue;
     CHECK("embedding_dense_backward", out, test_arg(&values), test_arg(&sixty), INT(13), INT(4), FLAG(false));
   }

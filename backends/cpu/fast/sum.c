@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of what indices send to one place: scatter_add, index_add, embedding_dense_backward, index_put; and products and
- * the largest and smallest of that: scatter_reduce. What goes to one element is taken in row-major order, as by the
- * reference, so that results have its bits. f16 and bf16 are added up in f32 and rounded once.
+ * Sums of what indices send to one place: scatter_add, index_add, embedding_dense_backward, index_put; and means,
+ * products and the largest and smallest of that: scatter_reduce. What goes to one element is taken in row-major order,
+ * as by the reference, so that results have its bits. f16 and bf16 are added up in f32 and rounded once.
  */
 #include "sum.h"
 
@@ -11,7 +11,10 @@
 #include "operand.h"
 #include "strided.h"
 
+#include <math.h>
 #include <string.h>
+
+#define GRAIN 16384 /* elements: the fewest that a thread is woken for */
 
 /* ---- Additions --------------------------------------------------------------------------------------------------- */
 
@@ -174,13 +177,16 @@ static const sum_op scatter_add = {.select = select_lines, .indices = 2, .values
                     embedding_backward = {
                         .select = select_rows, .indices = 1, .values = 0, .skipped = 3, .from_zero = true};
 
-/* REDUCTIONS for a mean, which is the reference's. */
+/* What a mean divides is a sum. */
 static reduction reduction_of(const sum_op *op, const kw_call *call) {
   static const char *const names[REDUCTIONS] = {"sum", "prod", "amax", "amin"};
-  if (!op->is_named) return ADD_UP;
-  int each = 0;
-  while (each < REDUCTIONS && strcmp(call->args[4].u.s, names[each]) != 0) each++;
-  return (reduction)each;
+  int each = op->is_named ? REDUCTIONS : ADD_UP;
+  while (--each > ADD_UP && strcmp(call->args[4].u.s, names[each]) != 0) continue;
+  return each > ADD_UP ? (reduction)each : ADD_UP;
+}
+
+static bool is_mean(const sum_op *op, const kw_call *call) {
+  return op->is_named && strcmp(call->args[4].u.s, "mean") == 0;
 }
 
 static kw_status plan_sum(const sum_op *op, const kw_call *call) {
@@ -190,13 +196,94 @@ static kw_status plan_sum(const sum_op *op, const kw_call *call) {
   return kw_choice_serves(call, op->indices) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
+/* ---- Without argument 0, and means ------------------------------------------------------------------------------- */
+
+/* Has `choice` take one number to each place of the table that the indices of scatter_reduce name. */
+static kw_status take_number(const kw_host_api *host, const kw_call *call, const kw_tensor_ref *table, kw_choice choice,
+                             const void *number) {
+  kw_selection s;
+  kw_selection_lines(&s, call, 2, table, call->args[1].u.i);
+  kw_walk_add_constant(&s.walk, number);
+  kw_choice_make(&choice, &s, true);
+  return kw_choice_run(host, &choice);
+}
+
+/* Gives these places the number that changes no other. */
+static kw_status clear_named(const kw_host_api *host, const kw_call *call, reduction reduction,
+                             const kw_tensor_ref *table) {
+  static const double numbers[REDUCTIONS] = {0, 1, -INFINITY, INFINITY};
+  kw_element number;
+  kw_number_store(table->dtype, number.bytes, numbers[reduction]);
+  return take_number(host, call, table, kw_choice_moving(table->dtype), number.bytes);
+}
+
+/* Sums and how many numbers each is made of; 1 where it is argument 0's alone. */
+typedef struct mean_run {
+  kw_loop loop;
+  char *base[2];
+  kw_port sums, counts;
+} mean_run;
+
+static void divide_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  _Alignas(64) char sums[KW_LANE_BLOCK * KW_LANE_BYTES], counts[KW_LANE_BLOCK * KW_LANE_BYTES];
+  const mean_run *run = context;
+  const kw_lane lane = run->sums.lane;
+  const bool is_integer = kw_number_is_integer(run->sums.dtype);
+  const kw_lanes_fn divide = kw_fast_isa()->pointwise[is_integer ? KW_POINTWISE_DIV_FLOOR : KW_POINTWISE_DIV][lane];
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = kw_block_at(i, n);
+    kw_port_read(&run->sums, sums, at[0] + i * step[0], step[0], count);
+    kw_port_read(&run->counts, counts, at[1] + i * step[1], step[1], count);
+    divide(sums, (const void *[]){sums, counts}, count);
+    kw_port_write(&run->sums, at[0] + i * step[0], step[0], sums, count);
+  }
+}
+
+static void divide_elements(void *user, int64_t begin, int64_t end) {
+  const mean_run *run = user;
+  kw_loop_run(&run->loop, run->base, begin, end, divide_row, user);
+}
+
+/* Makes sums means. */
+static kw_status divide(const kw_host_api *host, const kw_call *call, const kw_tensor_ref *table) {
+  const int32_t zero = 0, one = 1;
+  const kw_tensor_ref ones = {.dtype = KW_I32, .numel = 1, .mem = (void *)(uintptr_t)&one};
+  adder a;
+  const kw_choice count = {.block = add_block, .user = &a, .rows = functions[ADD_UP][KW_I32].rows, .skipped = -1};
+  kw_tensor_ref counts = kw_strided_dense_like(table, KW_I32);
+  mean_run run = {.base = {kw_walk_base(table)}};
+  void *room;
+  kw_status status = host->host_alloc(host->ctx, (uint64_t)table->numel * sizeof one, sizeof one, &room);
+  if (status != KW_OK) return status;
+  counts.mem = run.base[1] = room;
+  make_adder(&a, ADD_UP, KW_I32, NULL);
+  status = kw_strided_copy(host, &counts, &ones);
+  if (status == KW_OK && !call->args[5].u.b) {
+    status = take_number(host, call, &counts, kw_choice_moving(KW_I32), &zero);
+  }
+  if (status == KW_OK) status = take_number(host, call, &counts, count, &one);
+  if (status == KW_OK) {
+    kw_port_open(&run.sums, table->dtype, kw_lane_of(table->dtype));
+    kw_port_open(&run.counts, KW_I32, run.sums.lane);
+    kw_loop_begin(&run.loop, table);
+    kw_loop_add(&run.loop, &counts);
+    kw_loop_make(&run.loop);
+    status = host->parallel_for(host->ctx, run.loop.numel, GRAIN, divide_elements, &run);
+  }
+  host->host_free(host->ctx, room);
+  return status;
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
 /* In a table that has the dtype in which is added up, as `values` have. */
 static kw_status add_up(const kw_host_api *host, const kw_call *call, const sum_op *op, const kw_tensor_ref *table,
                         const kw_tensor_ref *values) {
-  const kw_status status =
-      op->from_zero ? kw_strided_clear(host, table) : kw_strided_copy(host, table, call->args[0].u.tensor);
-  if (status != KW_OK) return status;
   const reduction reduction = reduction_of(op, call);
+  kw_status status =
+      op->from_zero ? kw_strided_clear(host, table) : kw_strided_copy(host, table, call->args[0].u.tensor);
+  if (status == KW_OK && op->is_named && !call->args[5].u.b) status = clear_named(host, call, reduction, table);
+  if (status != KW_OK) return status;
   adder a;
   make_adder(&a, reduction, table->dtype, op->factor > 0 ? &call->args[op->factor] : NULL);
   kw_choice choice = {.block = add_block, .user = &a, .skipped = op->skipped > 0 ? call->args[op->skipped].u.i : -1};
@@ -204,7 +291,8 @@ static kw_status add_up(const kw_host_api *host, const kw_call *call, const sum_
   kw_selection s;
   op->select(&s, call, table, values);
   kw_choice_make(&choice, &s, true);
-  return kw_choice_run(host, &choice);
+  status = kw_choice_run(host, &choice);
+  return status == KW_OK && is_mean(op, call) ? divide(host, call, table) : status;
 }
 
 static kw_status sum(const kw_host_api *host, const kw_call *call, const sum_op *op) {
@@ -242,9 +330,9 @@ static kw_status plan_embedding(const kw_fast_kernel *kernel, const kw_call *cal
   return call->args[4].u.b ? KW_ERR_NOT_IMPLEMENTED : plan(kernel, call, unused);
 }
 
-/* Where argument 0 is no part of what is reduced that is the reference's, too. */
+/* Numbers of a mean are counted in 32 bits. */
 static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *unused) {
-  if (reduction_of(kernel->family, call) == REDUCTIONS || !call->args[5].u.b) return KW_ERR_NOT_IMPLEMENTED;
+  if (is_mean(kernel->family, call) && call->args[2].u.tensor->numel >= INT32_MAX) return KW_ERR_NOT_IMPLEMENTED;
   return plan(kernel, call, unused);
 }
 
