@@ -6,8 +6,10 @@
 #include "fast.h"
 
 #include "index.h"
-#include "number.h"
+#include "loop.h"
+#include "selection.h"
 #include "sizes.h"
+#include "strided.h"
 #include "walk.h"
 
 #include <string.h>
@@ -67,8 +69,7 @@ typedef struct bag {
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 static list list_of(const kw_tensor_ref *tensor) {
-  return (list){kw_walk_base(tensor), tensor->strides[0] * (int64_t)kw_number_size(tensor->dtype),
-                tensor->dtype == KW_I64};
+  return (list){kw_walk_base(tensor), kw_loop_step(tensor, 0), tensor->dtype == KW_I64};
 }
 
 static inline int64_t int_at(const list *l, int64_t i) {
@@ -81,9 +82,9 @@ static int64_t start_of(const bag_run *run, int64_t b) {
   return b < run->starts ? int_at(&run->offsets, b) : run->count;
 }
 
+/* Element i of the first dimension, and there element j. */
 static char *element_of(const kw_tensor_ref *out, int64_t i, int64_t j) {
-  const int64_t at = i * out->strides[0] + (out->rank > 1 ? j * out->strides[1] : 0);
-  return kw_walk_base(out) + at * (int64_t)kw_number_size(out->dtype);
+  return kw_walk_base(out) + i * kw_loop_step(out, 0) + (j == 0 ? 0 : j * kw_loop_step(out, 1));
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
@@ -211,26 +212,26 @@ static void store_places(const bag *b, char *to, int64_t step) {
 static void run_bag(bag *b, int64_t number) {
   const bag_run *run = b->run;
   const kw_tensor_ref *const *outs = run->call->outs;
-  const int64_t first = start_of(run, number), columns = run->table->shape[1], zero = 0;
+  const int64_t first = start_of(run, number), columns = run->table->shape[1];
   b->next = first;
   b->end = start_of(run, number + 1);
   const int64_t count = count_rows(b);
   if (count < 0) return;
-  const kw_move_fn move = run->isa->move[3]; /* of i64 */
-  move(element_of(outs[1], first, 0), outs[1]->strides[0] * 8, (const char *)&number, 0, b->end - first);
-  move(element_of(outs[2], number, 0), 8, (const char *)&count, 0, 1);
-  if (run->mode != BAG_MAX) move(element_of(outs[3], number, 0), 8, (const char *)&zero, 0, 1);
+  run->isa->move[kw_strided_size(KW_I64)](element_of(outs[1], first, 0), kw_loop_step(outs[1], 0),
+                                          (const char *)&number, 0, b->end - first);
+  *(int64_t *)(void *)element_of(outs[2], number, 0) = count;
+  if (run->mode != BAG_MAX) *(int64_t *)(void *)element_of(outs[3], number, 0) = 0;
   for (b->column = 0; b->column < columns; b->column += b->width) {
     b->width = kw_least(columns - b->column, WIDTH);
     b->next = first;
     if (run->mode == BAG_MAX) {
       pick_rows(b);
-      store_places(b, element_of(outs[3], number, b->column), outs[3]->strides[1] * 8);
+      store_places(b, element_of(outs[3], number, b->column), kw_loop_step(outs[3], 1));
     } else {
       sum_rows(b, run->mode == BAG_MEAN ? count : 1);
     }
-    kw_port_write(&run->plan->port, element_of(outs[0], number, b->column), outs[0]->strides[1] * run->plan->port.size,
-                  b->best, b->width);
+    kw_port_write(&run->plan->port, element_of(outs[0], number, b->column), kw_loop_step(outs[0], 1), b->best,
+                  b->width);
   }
 }
 
@@ -280,8 +281,8 @@ static kw_status run_embedding_bag(const kw_host_api *host, const kw_call *call,
                  .mode = args[4].u.i,
                  .padding = args[8].u.i};
   if (args[6].tag == KW_TAG_TENSOR) run.scales = list_of(args[6].u.tensor);
-  run.column_step = table->strides[1] * run.plan->port.size;
-  run.row_step = table->strides[0] * run.plan->port.size;
+  run.row_step = kw_loop_step(table, 0);
+  run.column_step = kw_loop_step(table, 1);
   const int64_t bags = run.starts - args[7].u.b, usable = usable_bags(&run, bags);
   kw_status status = KW_OK;
   if (usable > 0) {

@@ -29,10 +29,6 @@ bool kw_choice_serves(const kw_call *call, uint32_t arg) {
 
 /* ---- Rows of elements -------------------------------------------------------------------------------------------- */
 
-typedef struct pair {
-  uint64_t half[2];
-} pair;
-
 #define MOVE(name, type, index_type) KW_CHOICE_ROW(name, index_type, *(type *)to = *(const type *)from)
 MOVE(move_1_i64, uint8_t, int64_t)
 MOVE(move_1_i32, uint8_t, int32_t)
@@ -42,8 +38,8 @@ MOVE(move_4_i64, uint32_t, int64_t)
 MOVE(move_4_i32, uint32_t, int32_t)
 MOVE(move_8_i64, uint64_t, int64_t)
 MOVE(move_8_i32, uint64_t, int32_t)
-MOVE(move_16_i64, pair, int64_t)
-MOVE(move_16_i32, pair, int32_t)
+MOVE(move_16_i64, kw_pair, int64_t)
+MOVE(move_16_i32, kw_pair, int32_t)
 
 static void move_block(const kw_choice *choice, char *to, int64_t to_step, const char *from, int64_t from_step,
                        int64_t n) {

@@ -56,9 +56,9 @@ typedef struct int_run {
   atomic_int status;
 } int_run;
 
-/* A tile: where it begins, its size, and room for its panels and sums. */
+/* A tile, and room for its panels and sums. */
 typedef struct int_tile {
-  int64_t row, column, rows, columns;
+  kw_tile at;
   uint32_t *a, *b, *sums;
 } int_tile;
 
@@ -114,16 +114,17 @@ static void add_terms(const int_run *run, const int_tile *tile, int64_t first, i
   const int_plan *plan = run->plan;
   const kw_byte_product *product = run->product;
   const int64_t words = (k + product->group - 1) / product->group;
-  pack(run, tile->a, product->rows, run->a + tile->row * plan->a.step + first * plan->a.k_step, plan->a, tile->rows, k);
-  pack(run, tile->b, product->columns, run->b + tile->column * plan->b.step + first * plan->b.k_step, plan->b,
-       tile->columns, k);
-  for (int64_t i = 0; i < tile->rows; i += product->rows) {
+  pack(run, tile->a, product->rows, run->a + tile->at.row * plan->a.step + first * plan->a.k_step, plan->a,
+       tile->at.rows, k);
+  pack(run, tile->b, product->columns, run->b + tile->at.column * plan->b.step + first * plan->b.k_step, plan->b,
+       tile->at.columns, k);
+  for (int64_t i = 0; i < tile->at.rows; i += product->rows) {
     uint32_t starts[KW_PRODUCT_WIDTH];
     const uint32_t *panel = tile->a + i * words;
     product->start(starts, panel, words);
-    for (int64_t j = 0; j < tile->columns; j += product->columns) {
-      product->block(tile->rows - i, panel, starts, tile->b + j * words, words, tile->sums + i * run->tiles.columns + j,
-                     run->tiles.columns, first > 0);
+    for (int64_t j = 0; j < tile->at.columns; j += product->columns) {
+      product->block(tile->at.rows - i, panel, starts, tile->b + j * words, words,
+                     tile->sums + i * run->tiles.columns + j, run->tiles.columns, first > 0);
     }
   }
 }
@@ -140,19 +141,16 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
   memset(room, 0, (size_t)((a_size + b_size) * WORD));
   int_tile tile = {.a = room, .b = room + a_size, .sums = room + a_size + b_size};
   for (int64_t i = begin; i < end; i++) {
-    tile.row = i / run->tiles.across * run->tiles.rows;
-    tile.column = i % run->tiles.across * run->tiles.columns;
-    tile.rows = kw_least(run->tiles.rows, plan->rows - tile.row);
-    tile.columns = kw_least(run->tiles.columns, plan->columns - tile.column);
+    tile.at = kw_tiles_at(&run->tiles, plan->rows, plan->columns, i);
     int64_t first = 0;
     do { /* once without any terms, too */
       add_terms(run, &tile, first, kw_least(DEPTH, plan->k - first));
       first += DEPTH;
     } while (first < plan->k);
-    for (int64_t row = 0; row < tile.rows; row++) {
-      char *to = run->out + (tile.row + row) * plan->out_row_step + tile.column * plan->out_column_step;
+    for (int64_t row = 0; row < tile.at.rows; row++) {
+      char *to = run->out + (tile.at.row + row) * plan->out_row_step + tile.at.column * plan->out_column_step;
       run->isa->move[2](to, plan->out_column_step, (const char *)(tile.sums + row * run->tiles.columns), WORD,
-                        tile.columns);
+                        tile.at.columns);
     }
   }
   run->host->host_free(run->host->ctx, room);

@@ -73,16 +73,17 @@ static kw_status plan_mapped(const kw_fast_kernel *kernel, const kw_call *call, 
 
 typedef struct mapped_run {
   const kw_tensor_ref *out, *self;
-  mapped_axis axes[KW_MAX_RANK], row; /* row: the last of them */
-  int64_t width, to_step, from_step;  /* of the row */
-  uint32_t size;                      /* kw_strided_size */
+  mapped_axis axes[KW_MAX_RANK];
+  uint32_t last;              /* dimension: that of rows, */
+  int64_t to_step, from_step; /* where these are the steps */
+  uint32_t size;              /* kw_strided_size */
   kw_move_fn move;
 } mapped_run;
 
 /* A row of the result: what lies in order, between two ends of which each element has a place of its own. */
 #define ROW(name, T)                                                                            \
   static void name(const mapped_run *run, char *to, const char *from) {                         \
-    const mapped_axis *axis = &run->row;                                                        \
+    const mapped_axis *axis = &run->axes[run->last];                                            \
     const int64_t *offsets = axis->offsets, n = axis->end - axis->begin, step = run->to_step;   \
     for (int64_t i = 0; i < axis->begin; i++)                                                   \
       *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);            \
@@ -91,7 +92,7 @@ typedef struct mapped_run {
     } else if (n > 0) {                                                                         \
       run->move(to + axis->begin * step, step, from + offsets[axis->begin], run->from_step, n); \
     }                                                                                           \
-    for (int64_t i = axis->end; i < run->width; i++)                                            \
+    for (int64_t i = axis->end; i < run->out->shape[run->last]; i++)                            \
       *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);            \
   }
 ROW(row_1, uint8_t)
@@ -106,7 +107,7 @@ static void (*const rows[KW_MOVE_SIZES])(const mapped_run *run, char *to, const 
 static void run_rows(void *user, int64_t begin, int64_t end) {
   const mapped_run *run = user;
   const kw_tensor_ref *out = run->out;
-  const uint32_t last = out->rank - 1u;
+  const uint32_t last = run->last;
   int64_t at[KW_MAX_RANK], rest = begin;
   char *to = kw_walk_base(out);
   const char *from = kw_walk_base(run->self);
@@ -135,7 +136,7 @@ static kw_status run_mapped(const kw_host_api *host, const kw_call *call, const 
   const uint32_t last = out->rank - 1u, size = kw_strided_size(out->dtype);
   mapped_run run = {.out = out,
                     .self = call->args[0].u.tensor,
-                    .width = out->shape[last],
+                    .last = last,
                     .to_step = kw_loop_step(out, last),
                     .from_step = kw_loop_step(call->args[0].u.tensor, last),
                     .size = size,
@@ -153,8 +154,8 @@ static kw_status run_mapped(const kw_host_api *host, const kw_call *call, const 
     (*map)(call, d, &run.axes[d], out->shape[d]);
     offsets += out->shape[d];
   }
-  run.row = run.axes[last];
-  status = host->parallel_for(host->ctx, out->numel / run.width, 1 + GRAIN / run.width, run_rows, &run);
+  const int64_t width = out->shape[last];
+  status = host->parallel_for(host->ctx, out->numel / width, 1 + GRAIN / width, run_rows, &run);
   host->host_free(host->ctx, room);
   return status;
 }

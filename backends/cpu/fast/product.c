@@ -168,9 +168,9 @@ static kw_product_lines lines_of(const product_run *run, const char *at, int64_t
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------------- */
 
-/* A tile: where it begins, its size, and room for its panels and sums. */
+/* A tile, and room for its panels and sums. */
 typedef struct product_tile {
-  int64_t batch, row, column, rows, columns;
+  kw_tile at;
   char *a, *b, *sums;
 } product_tile;
 
@@ -194,24 +194,24 @@ static void add_terms(const product_run *run, const product_tile *tile, int64_t 
   const product_plan *plan = run->plan;
   const kw_product *product = run->product;
   const int64_t rows = product->rows, columns = product->columns, lane = plan->lane_size;
-  const char *a = run->a + tile->batch * plan->a.batch_step + first * plan->a.column_step;
-  const char *b = run->b + tile->batch * plan->b.batch_step + first * plan->b.row_step;
+  const char *a = run->a + tile->at.batch * plan->a.batch_step + first * plan->a.column_step;
+  const char *b = run->b + tile->at.batch * plan->b.batch_step + first * plan->b.row_step;
   const kw_product_lines a_lines =
-      lines_of(run, a + tile->row * plan->a.row_step, plan->a.row_step, plan->a.column_step);
+      lines_of(run, a + tile->at.row * plan->a.row_step, plan->a.row_step, plan->a.column_step);
   const kw_product_lines b_lines =
-      lines_of(run, b + tile->column * plan->b.column_step, plan->b.column_step, plan->b.row_step);
-  const bool as_it_lies = b_lines.is_native && b_lines.step == b_lines.size && tile->rows <= 2 * rows;
-  const int64_t lying = as_it_lies ? tile->columns / columns * columns : 0;
-  pack_all(run, tile->a, rows, a_lines, tile->rows, k);
+      lines_of(run, b + tile->at.column * plan->b.column_step, plan->b.column_step, plan->b.row_step);
+  const bool as_it_lies = b_lines.is_native && b_lines.step == b_lines.size && tile->at.rows <= 2 * rows;
+  const int64_t lying = as_it_lies ? tile->at.columns / columns * columns : 0;
+  pack_all(run, tile->a, rows, a_lines, tile->at.rows, k);
   kw_product_lines packed = b_lines;
   packed.at += lying * packed.step;
-  pack_all(run, tile->b + lying * k * lane, columns, packed, tile->columns - lying, k);
-  for (int64_t i = 0; i < tile->rows; i += rows) {
-    for (int64_t j = 0; j < tile->columns; j += columns) {
+  pack_all(run, tile->b + lying * k * lane, columns, packed, tile->at.columns - lying, k);
+  for (int64_t i = 0; i < tile->at.rows; i += rows) {
+    for (int64_t j = 0; j < tile->at.columns; j += columns) {
       const char *panel = j < lying ? b_lines.at + j * lane : tile->b + j * k * lane;
       const int64_t step = j < lying ? b_lines.k_step / lane : columns;
       char *sums = tile->sums + (i * run->tiles.columns + j) * lane;
-      product->block(tile->rows - i, tile->a + i * k * lane, panel, step, k, sums, run->tiles.columns, first > 0);
+      product->block(tile->at.rows - i, tile->a + i * k * lane, panel, step, k, sums, run->tiles.columns, first > 0);
     }
   }
 }
@@ -230,18 +230,15 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
   }
   product_tile tile = {.a = room, .b = room + a_size, .sums = room + a_size + b_size};
   for (int64_t i = begin; i < end; i++) {
-    tile.batch = i / (run->tiles.down * run->tiles.across);
-    tile.row = i / run->tiles.across % run->tiles.down * run->tiles.rows;
-    tile.column = i % run->tiles.across * run->tiles.columns;
-    tile.rows = kw_least(run->tiles.rows, plan->rows - tile.row);
-    tile.columns = kw_least(run->tiles.columns, plan->columns - tile.column);
+    tile.at = kw_tiles_at(&run->tiles, plan->rows, plan->columns, i);
     int64_t first = 0;
     do { /* once without any terms, too */
       add_terms(run, &tile, first, kw_least(DEPTH, plan->k - first));
       first += DEPTH;
     } while (first < plan->k);
-    for (int64_t row = 0; row < tile.rows; row++) {
-      finish(run, tile.batch, tile.row + row, tile.column, tile.columns, tile.sums + row * run->tiles.columns * lane);
+    for (int64_t row = 0; row < tile.at.rows; row++) {
+      finish(run, tile.at.batch, tile.at.row + row, tile.at.column, tile.at.columns,
+             tile.sums + row * run->tiles.columns * lane);
     }
   }
   free(room);
@@ -277,19 +274,16 @@ static void run_library_tiles(void *user, int64_t begin, int64_t end) {
   if (run->alpha) memcpy(&alpha, run->alpha, sizeof alpha);
   if (run->beta) memcpy(&beta, run->beta, sizeof beta);
   for (int64_t i = begin; i < end; i++) {
-    const int64_t batch = i / (run->tiles.down * run->tiles.across);
-    const int64_t row = i / run->tiles.across % run->tiles.down * run->tiles.rows;
-    const int64_t column = i % run->tiles.across * run->tiles.columns;
-    const int64_t rows = kw_least(run->tiles.rows, plan->rows - row);
-    const int64_t columns = kw_least(run->tiles.columns, plan->columns - column);
-    char *out = run->out + batch * plan->out.batch_step + row * plan->out.row_step + column * plan->out.column_step;
-    for (int64_t r = 0; run->beta && r < rows; r++) {
-      const char *self = run->self + (row + r) * plan->self.row_step + column * plan->self.column_step;
-      run->isa->read[KW_F32][KW_LANE_F32](out + r * plan->out.row_step, self, plan->self.column_step, columns);
+    const kw_tile tile = kw_tiles_at(&run->tiles, plan->rows, plan->columns, i);
+    char *out = run->out + tile.batch * plan->out.batch_step + tile.row * plan->out.row_step +
+                tile.column * plan->out.column_step;
+    for (int64_t r = 0; run->beta && r < tile.rows; r++) {
+      const char *self = run->self + (tile.row + r) * plan->self.row_step + tile.column * plan->self.column_step;
+      run->isa->read[KW_F32][KW_LANE_F32](out + r * plan->out.row_step, self, plan->self.column_step, tile.columns);
     }
-    const kw_onednn_matrix a = library_matrix(plan->a, run->a + batch * plan->a.batch_step, row, 0);
-    const kw_onednn_matrix b = library_matrix(plan->b, run->b + batch * plan->b.batch_step, 0, column);
-    kw_status status = kw_onednn_product(rows, plan->k, columns, alpha, a, b, beta, (float *)(void *)out,
+    const kw_onednn_matrix a = library_matrix(plan->a, run->a + tile.batch * plan->a.batch_step, tile.row, 0);
+    const kw_onednn_matrix b = library_matrix(plan->b, run->b + tile.batch * plan->b.batch_step, 0, tile.column);
+    kw_status status = kw_onednn_product(tile.rows, plan->k, tile.columns, alpha, a, b, beta, (float *)(void *)out,
                                          plan->out.row_step / (int64_t)sizeof(float));
     if (status != KW_OK) atomic_store(&run->has_failed, true);
   }

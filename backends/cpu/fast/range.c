@@ -11,22 +11,16 @@
 
 #define GRAIN 16384 /* elements: the fewest that a thread is woken for */
 
-typedef struct range_plan {
-  kw_port out;
-  kw_lane lane;
-} range_plan;
-
-static kw_status plan_range(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+/* The plan is the result's port. */
+static kw_status plan_range(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
   const kw_tensor_ref *out = call->outs[0];
-  range_plan *plan = out_plan;
   (void)kernel;
   if (out->rank != 1 || out->dtype == KW_BOOL) return KW_ERR_NOT_IMPLEMENTED;
-  plan->lane = kw_lane_of(out->dtype);
-  return kw_port_open_out(&plan->out, out->dtype, plan->lane) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+  return kw_port_open_out(plan, out->dtype, kw_lane_of(out->dtype)) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
 typedef struct range_run {
-  const range_plan *plan;
+  const kw_port *out;
   char *to;
   int64_t to_step;
   double first, step; /* of floating point */
@@ -55,7 +49,7 @@ WHOLE_LANES(lanes_i32, uint32_t)
 WHOLE_LANES(lanes_i64, uint64_t)
 
 static void fill_lanes(void *lanes, const range_run *run, int64_t begin, int64_t n) {
-  switch (run->plan->lane) {
+  switch (run->out->lane) {
     case KW_LANE_F32:
       lanes_f32(lanes, run, begin, n);
       break;
@@ -72,39 +66,33 @@ static void fill_lanes(void *lanes, const range_run *run, int64_t begin, int64_t
 
 static void run_piece(void *user, int64_t begin, int64_t end) {
   const range_run *run = user;
-  const range_plan *plan = run->plan;
   _Alignas(64) char room[KW_LANE_BLOCK * KW_LANE_BYTES];
-  const bool stays = kw_port_is_lanes(&plan->out, run->to_step);
+  const bool stays = kw_port_is_lanes(run->out, run->to_step);
   for (int64_t i = begin; i < end; i += KW_LANE_BLOCK) {
     const int64_t n = kw_block_at(i, end);
     char *to = run->to + i * run->to_step;
     void *lanes = stays ? to : room;
     fill_lanes(lanes, run, i, n);
-    if (!stays) kw_port_write(&plan->out, to, run->to_step, lanes, n);
+    if (!stays) kw_port_write(run->out, to, run->to_step, lanes, n);
   }
 }
 
-/* The number that a Scalar is in the type that is computed in. */
-static double number_of(const kw_value *value, kw_dtype dtype) {
-  const kw_element given = kw_operand_scalar(value), element = kw_operand_as_key(given.dtype, given.bytes, dtype);
-  return kw_number_load(dtype, element.bytes);
-}
-
-static int64_t whole_of(const kw_value *value) {
-  const kw_element given = kw_operand_scalar(value), element = kw_operand_as_key(given.dtype, given.bytes, KW_I64);
-  return kw_number_load_int(KW_I64, element.bytes);
+static kw_element scalar_as(const kw_value *value, kw_dtype dtype) {
+  const kw_element given = kw_operand_scalar(value);
+  return kw_operand_as_key(given.dtype, given.bytes, dtype);
 }
 
 static kw_status run_range(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_tensor_ref *out = call->outs[0];
-  range_run run = {.plan = plan, .to = kw_walk_base(out), .to_step = kw_loop_step(out, 0)};
-  if (kw_number_is_integer(out->dtype)) {
-    run.whole_first = whole_of(&call->args[0]);
-    run.whole_step = whole_of(&call->args[2]);
+  range_run run = {.out = plan, .to = kw_walk_base(out), .to_step = kw_loop_step(out, 0)};
+  const kw_dtype computed = kw_number_is_integer(out->dtype) ? KW_I64 : out->dtype == KW_F64 ? KW_F64 : KW_F32;
+  const kw_element first = scalar_as(&call->args[0], computed), step = scalar_as(&call->args[2], computed);
+  if (computed == KW_I64) {
+    run.whole_first = kw_number_load_int(KW_I64, first.bytes);
+    run.whole_step = kw_number_load_int(KW_I64, step.bytes);
   } else {
-    const kw_dtype computed = out->dtype == KW_F64 ? KW_F64 : KW_F32;
-    run.first = number_of(&call->args[0], computed);
-    run.step = number_of(&call->args[2], computed);
+    run.first = kw_number_load(computed, first.bytes);
+    run.step = kw_number_load(computed, step.bytes);
   }
   return host->parallel_for(host->ctx, out->numel, GRAIN, run_piece, &run);
 }
@@ -112,7 +100,7 @@ static kw_status run_range(const kw_host_api *host, const kw_call *call, const v
 static const kw_fast_kernel kernels[] = {
     {.op = "arange.start_step",
      .dtypes = KW_DTYPES_NUM,
-     .plan_size = sizeof(range_plan),
+     .plan_size = sizeof(kw_port),
      .make_plan = plan_range,
      .run = run_range},
 };

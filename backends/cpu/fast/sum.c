@@ -21,6 +21,10 @@
 typedef void (*strided_fn)(const void *factor, char *to, int64_t to_step, const char *from, int64_t from_step,
                            int64_t n);
 
+/* Elements of a type T with an index each that become `expression` of a, what is there, and b. */
+#define REDUCE_ROW(name, T, expression, index_type) \
+  KW_CHOICE_ROW(name, index_type, const T a = *(const T *)to; const T b = *(const T *)from; *(T *)to = (T)(expression))
+
 /* Elements of a type T, which are added up as U: unsigned for integers, which wrap. */
 #define ADD(name, T, U)                                                                                      \
   static void add_##name(const void *factor, char *to, int64_t to_step, const char *from, int64_t from_step, \
@@ -32,10 +36,8 @@ typedef void (*strided_fn)(const void *factor, char *to, int64_t to_step, const 
       *sum = (T)((U)*sum + term);                                                                            \
     }                                                                                                        \
   }                                                                                                          \
-  ADD_ROW(add_##name##_row_i64, T, U, int64_t)                                                               \
-  ADD_ROW(add_##name##_row_i32, T, U, int32_t)
-#define ADD_ROW(name, T, U, index_type) \
-  KW_CHOICE_ROW(name, index_type, *(T *)to = (T)((U) * (const T *)to + (U) * (const T *)from))
+  REDUCE_ROW(add_##name##_row_i64, T, (U)a + (U)b, int64_t)                                                  \
+  REDUCE_ROW(add_##name##_row_i32, T, (U)a + (U)b, int32_t)
 ADD(f32, float, float)
 ADD(f64, double, double)
 ADD(u8, uint8_t, uint32_t)
@@ -44,7 +46,7 @@ ADD(i16, int16_t, uint32_t)
 ADD(i32, int32_t, uint32_t)
 ADD(i64, int64_t, uint64_t)
 
-/* Elements of a type T that become `expression` of a, what is there, and b. */
+/* The same of elements with an index each and of those that share one. */
 #define REDUCE(name, T, expression)                                                                                 \
   static void name(const void *factor, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n) { \
     (void)factor;                                                                                                   \
@@ -56,8 +58,6 @@ ADD(i64, int64_t, uint64_t)
   }                                                                                                                 \
   REDUCE_ROW(name##_row_i64, T, expression, int64_t)                                                                \
   REDUCE_ROW(name##_row_i32, T, expression, int32_t)
-#define REDUCE_ROW(name, T, expression, index_type) \
-  KW_CHOICE_ROW(name, index_type, const T a = *(const T *)to; const T b = *(const T *)from; *(T *)to = (T)(expression))
 #define REDUCE_FLOAT(name, T)                       \
   REDUCE(multiply_##name, T, (a * b))               \
   REDUCE(larger_##name, T, b > a || b != b ? b : a) \
@@ -179,10 +179,12 @@ static const sum_op scatter_add = {.select = select_lines, .indices = 2, .values
 
 /* What a mean divides is a sum. */
 static reduction reduction_of(const sum_op *op, const kw_call *call) {
-  static const char *const names[REDUCTIONS] = {"sum", "prod", "amax", "amin"};
-  int each = op->is_named ? REDUCTIONS : ADD_UP;
-  while (--each > ADD_UP && strcmp(call->args[4].u.s, names[each]) != 0) continue;
-  return each > ADD_UP ? (reduction)each : ADD_UP;
+  if (!op->is_named) return ADD_UP;
+  const char *name = call->args[4].u.s;
+  return strcmp(name, "prod") == 0   ? MULTIPLY
+         : strcmp(name, "amax") == 0 ? LARGER
+         : strcmp(name, "amin") == 0 ? SMALLER
+                                     : ADD_UP;
 }
 
 static bool is_mean(const sum_op *op, const kw_call *call) {

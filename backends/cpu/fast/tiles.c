@@ -25,3 +25,12 @@ kw_tiles kw_tiles_cut(kw_tiles_of of, kw_tiles most, kw_tiles block, uint32_t th
   }
   return tiles;
 }
+
+kw_tile kw_tiles_at(const kw_tiles *tiles, int64_t rows, int64_t columns, int64_t i) {
+  kw_tile tile = {.batch = i / (tiles->down * tiles->across),
+                  .row = i / tiles->across % tiles->down * tiles->rows,
+                  .column = i % tiles->across * tiles->columns};
+  tile.rows = kw_least(tiles->rows, rows - tile.row);
+  tile.columns = kw_least(tiles->columns, columns - tile.column);
+  return tile;
+}
