@@ -4,11 +4,11 @@
  * for an average these are added up, and then the windows along them; for a maximum windows go from row to row. Pools
  * of one dimension are no kernels: they become pools of two.
  */
-#include "fast.h"
+#include "pool.h"
 
 #include "dims.h"
+#include "fast.h"
 #include "loop.h"
-#include "pooling.h"
 #include "walk.h"
 
 #include <string.h>
@@ -37,6 +37,16 @@ typedef struct pool_plan {
   int64_t rows;    /* of a plane of results */
 } pool_plan;
 _Static_assert(sizeof(pool_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
+
+kw_pooling kw_pool_in_three(const kw_pooling *pooling) {
+  const uint32_t missing = KW_POOLING_DIMS - pooling->dims;
+  kw_pooling three = {.dims = KW_POOLING_DIMS};
+  for (uint32_t d = 0; d < KW_POOLING_DIMS; d++) {
+    three.axes[d] =
+        d < missing ? (kw_pooling_axis){.size = 1, .windows = 1, .adaptive = true} : pooling->axes[d - missing];
+  }
+  return three;
+}
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +87,7 @@ static kw_status plan_pool(const kw_fast_kernel *kernel, const kw_call *call, vo
   const kw_pooling p = op->adaptive ? kw_pooling_adaptive(in, out, op->dims)
                                     : kw_pooling_sliding(in, out, op->dims, lists, op->is_maximum);
   plan->is_maximum = op->is_maximum;
-  plan->pooling = kw_pooling_in_three(&p);
+  plan->pooling = kw_pool_in_three(&p);
   plan->rows = plan->pooling.axes[0].windows * plan->pooling.axes[1].windows;
   plan_operand(plan, OUT, out, op->dims);
   plan_operand(plan, IN, in, op->dims);

@@ -8,7 +8,7 @@
 #include "index.h"
 #include "loop.h"
 #include "number.h"
-#include "pooling.h"
+#include "pool.h"
 #include "selection.h"
 #include "strided.h"
 #include "walk.h"
@@ -251,7 +251,7 @@ static kw_pooling windows_of(pool_run *run) {
 
 /* The spans of all windows along each axis, in `spans`, which has room for them. */
 static void settle_windows(pool_run *run, kw_pooling_span *spans, const kw_pooling *p) {
-  const kw_pooling three = kw_pooling_in_three(p);
+  const kw_pooling three = kw_pool_in_three(p);
   for (uint32_t d = 0; d < DIMS; d++) {
     const kw_pooling_axis *axis = &three.axes[d];
     run->size[d] = axis->size;

@@ -33,16 +33,6 @@ kw_pooling kw_pooling_sliding(const kw_tensor_ref *in, const kw_tensor_ref *out,
   return p;
 }
 
-kw_pooling kw_pooling_in_three(const kw_pooling *pooling) {
-  const uint32_t missing = KW_POOLING_DIMS - pooling->dims;
-  kw_pooling three = {.dims = KW_POOLING_DIMS};
-  for (uint32_t d = 0; d < KW_POOLING_DIMS; d++) {
-    three.axes[d] =
-        d < missing ? (kw_pooling_axis){.size = 1, .windows = 1, .adaptive = true} : pooling->axes[d - missing];
-  }
-  return three;
-}
-
 static int64_t divide_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }

@@ -34,9 +34,6 @@ kw_pooling kw_pooling_adaptive(const kw_tensor_ref *in, const kw_tensor_ref *out
 kw_pooling kw_pooling_sliding(const kw_tensor_ref *in, const kw_tensor_ref *out, uint32_t dims, const kw_value *lists,
                               bool dilated);
 
-/* The same windows along three dimensions: those that are missing are in front, of size 1. */
-kw_pooling kw_pooling_in_three(const kw_pooling *pooling);
-
 /* The elements of window number `at` of an axis. One that hangs over the end of the padding is cut off there. */
 kw_pooling_span kw_pooling_window(const kw_pooling_axis *axis, int64_t at);
 /* The windows that hold element `at` of an axis; sliding ones without dilation. */
