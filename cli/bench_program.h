@@ -17,4 +17,13 @@ kw_status kw_bench_program_make(kw_device *device, const char *name, int64_t siz
 kw_status kw_bench_program_run(kw_bench_program *program);
 void kw_bench_program_release(kw_bench_program *program);
 
+/* A program: what it keeps between its runs is made once. */
+typedef struct kw_bench_steps {
+  kw_status (*make)(kw_device *device, int64_t size, void **out_state);
+  kw_status (*run)(void *state);
+  void (*release)(void *state);
+} kw_bench_steps;
+
+extern const kw_bench_steps kw_bench_kmeans, kw_bench_chain, kw_bench_chain_graph;
+
 #endif /* KEYWAY_CLI_BENCH_PROGRAM_H */

@@ -311,6 +311,8 @@ const kw_bench_work kw_bench_works[] = {
     {"nll_loss_backward", "gradients", ELEMENTS, "t[] t[r,w] i64[r]<w none 1 -100 t[]"},
 
     {"kmeans", "programs", POINTS, NULL},
+    {"chain", "programs", ELEMENTS, NULL},
+    {"chain_graph", "programs", ELEMENTS, NULL},
     {"minilm", "models", ONCE, NULL},
     {"gpt2", "models", ONCE, NULL},
     {"resnet18", "models", ONCE, NULL},

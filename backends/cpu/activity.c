@@ -34,12 +34,16 @@ uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream) {
 
 void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin) {
   if (begin == 0) return;
-  const kw_activity record = {
-      .kind = kind, .call_id = call_id, .stream_token = stream->token, .begin = begin, .end = kw_cpu_now_ns()};
+  kw_cpu_activity_add(stream, &(kw_activity){.kind = kind, .call_id = call_id, .begin = begin, .end = kw_cpu_now_ns()});
+}
+
+void kw_cpu_activity_add(const kw_cpu_stream *stream, const kw_activity *record) {
   kw_cpu_activity *activity = stream->device->activity;
   pthread_mutex_lock(&activity->lock);
   if (activity->count < RECORD_LIMIT) {
-    activity->records[(activity->first + activity->count++) % RECORD_LIMIT] = record;
+    kw_activity *added = &activity->records[(activity->first + activity->count++) % RECORD_LIMIT];
+    *added = *record;
+    added->stream_token = stream->token;
   } else {
     activity->dropped++;
   }

@@ -49,7 +49,9 @@ struct kw_cpu_stream {
   pthread_t worker;
   kw_cpu_task *first, *last;
   uint64_t submitted, finished; /* tasks ever */
+  atomic_bool working;          /* there is a worker */
   bool stopping;
+  struct kw_cpu_graph *recording; /* what is enqueued goes there; NULL: it runs. Of the thread that records */
 };
 
 /* Fills the name and the vendor of the processor that /proc/cpuinfo, or a file like it at `path`, speaks of; "CPU" and
@@ -79,6 +81,8 @@ void kw_cpu_activity_free(kw_cpu_activity *activity);
  * the work has finished. */
 uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream);
 void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin);
+/* Adds a record, which lacks only its stream. */
+void kw_cpu_activity_add(const kw_cpu_stream *stream, const kw_activity *record);
 
 /* Bytes of physical memory. */
 uint64_t kw_cpu_physical_memory(void);
@@ -92,6 +96,7 @@ extern const kw_option_desc *const kw_cpu_options[KW_CPU_OPTION_COUNT];
 extern const kw_memory_api kw_cpu_memory_api;
 extern const kw_stream_api kw_cpu_stream_api;
 extern const kw_event_api kw_cpu_event_api;
+extern const kw_graph_api kw_cpu_graph_api;
 extern const kw_interop_api kw_cpu_interop_api;
 extern const kw_activity_api kw_cpu_activity_api;
 

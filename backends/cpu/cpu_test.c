@@ -432,6 +432,7 @@ static void test_launch_of_the_shortest_call(void **state) {
                          .out_count = 1,
                          .device = device,
                          .stream = a,
+                         .op = "add.Scalar",
                          .args = args,
                          .outs = &out,
                          .user = kernel->user};

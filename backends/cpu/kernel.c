@@ -1,159 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The fast kernels and the reference kernels as the plugin's kernels: on the default stream they run where they stand,
- * on others a copy of the call goes into the queue.
+ * on others a copy of the call goes into the queue, on one that records into its graph.
  */
+#include "arithmetic.h"
+#include "call.h"
 #include "cpu.h"
 #include "fast/fast.h"
+#include "graph.h"
 #include "reference/reference.h"
 
 #include <keyway/known_args.h>
 
-#include <fenv.h>
-#include <string.h>
-
-/* ---- A copy of a call in one block ----------------------------------------------------------------------------- */
-
-/* Memory to place copies in; without `base` it only counts. */
-typedef struct arena {
-  char *base;
-  size_t used;
-} arena;
-
-/* A copy of `data`, or NULL while counting. */
-static void *place(arena *arena, const void *data, size_t size) {
-  size_t at = arena->used;
-  arena->used += (size + 15) / 16 * 16;
-  if (!arena->base || size == 0) return NULL;
-  return memcpy(arena->base + at, data, size);
-}
-
-static const kw_tensor_ref *place_tensor(arena *arena, const kw_tensor_ref *tensor) {
-  return tensor ? place(arena, tensor, sizeof *tensor) : NULL;
-}
-
-static const kw_tensor_ref **place_tensors(arena *arena, const kw_tensor_ref *const *tensors, uint32_t count) {
-  const kw_tensor_ref **copies = place(arena, tensors, count * sizeof *tensors);
-  for (uint32_t i = 0; i < count; i++) {
-    const kw_tensor_ref *copy = place_tensor(arena, tensors[i]);
-    if (copies) copies[i] = copy;
-  }
-  return copies;
-}
-
-/* `call` with everything it points to placed in the arena; meaningless while counting. */
-static kw_call place_call(arena *arena, const kw_call *call) {
-  kw_call copy = *call;
-  kw_value *args = place(arena, call->args, call->arg_count * sizeof *args);
-  for (uint32_t i = 0; i < call->arg_count; i++) {
-    kw_value value = call->args[i];
-    if (value.tag == KW_TAG_TENSOR) {
-      value.u.tensor = place_tensor(arena, value.u.tensor);
-    } else if (value.tag == KW_TAG_TENSOR_LIST) {
-      value.u.tensors = place_tensors(arena, value.u.tensors, value.count);
-    } else if (value.tag == KW_TAG_INT_LIST) {
-      value.u.ints = place(arena, value.u.ints, value.count * sizeof *value.u.ints);
-    } else if (value.tag == KW_TAG_STRING) {
-      value.u.s = place(arena, value.u.s, strlen(value.u.s) + 1);
-    }
-    if (args) args[i] = value;
-  }
-  copy.args = args;
-  copy.outs = place_tensors(arena, call->outs, call->out_count);
-  copy.extra = call->extra ? place(arena, call->extra, sizeof *call->extra) : NULL;
-  copy.op = NULL; /* not read by kernels, and not promised to live */
-  return copy;
-}
-
 /* ---- Launch ---------------------------------------------------------------------------------------------------- */
 
-/* How a kernel computes a call, whichever table it is from. */
-typedef kw_status (*run_fn)(const kw_host_api *host, const kw_call *call);
-
-static kw_status run_reference(const kw_host_api *host, const kw_call *call) {
-  const kw_reference_kernel *kernel = call->user;
-  (void)host;
-  return kernel->run(call);
-}
-
-static kw_status run_fast(const kw_host_api *host, const kw_call *call) {
-  const kw_fast_kernel *kernel = call->user;
-  return kernel->run(host, call, call->prepared);
-}
-
-typedef struct launch_task {
-  _Alignas(16) kw_cpu_task task;
-  kw_call call; /* what it points to lies behind this struct */
-} launch_task;
-
-static kw_status run_launch(kw_cpu_stream *stream, const kw_call *call, run_fn run) {
+static kw_status run_launch(kw_cpu_stream *stream, const kw_call *call, kw_cpu_table table) {
   const uint64_t begin = kw_cpu_activity_begin(stream);
-  kw_status status = run(stream->device->host, call);
+  kw_status status = kw_cpu_call_run(stream->device->host, call, table);
   kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
   return status;
 }
 
-static kw_status run_reference_task(kw_cpu_stream *stream, kw_cpu_task *task) {
-  return run_launch(stream, &((launch_task *)task)->call, run_reference);
-}
-
-static kw_status run_fast_task(kw_cpu_stream *stream, kw_cpu_task *task) {
-  return run_launch(stream, &((launch_task *)task)->call, run_fast);
-}
-
-/* Whether the calling thread computes as a fresh process does: rounding to nearest, subnormals kept, no traps. */
-static bool computes_by_default(void) {
-#if defined(__x86_64__)
-  return (__builtin_ia32_stmxcsr() & 0xffc0u) == 0x1f80u;
-#elif defined(__aarch64__)
-  fenv_t now;
-  fegetenv(&now);
-  return now.__fpcr == 0;
-#else
-  return fegetround() == FE_TONEAREST;
-#endif
-}
-
-/* On the caller's thread; what it has chosen for its own arithmetic changes no result. */
-static kw_status run_here(kw_cpu_stream *stream, const kw_call *call, run_fn run) {
-  if (computes_by_default()) return run_launch(stream, call, run);
-  fenv_t chosen;
-  fegetenv(&chosen);
-  fesetenv(FE_DFL_ENV);
-  kw_status status = run_launch(stream, call, run);
-  fesetenv(&chosen);
-  return status;
-}
-
-static kw_status launch_here(kw_cpu_stream *stream, const kw_call *call, run_fn run) {
+static kw_status launch_here(kw_cpu_stream *stream, const kw_call *call, kw_cpu_table table) {
+  kw_cpu_arithmetic arithmetic;
   pthread_mutex_lock(&stream->lock);
-  kw_status status = run_here(stream, call, run);
+  kw_cpu_arithmetic_begin(&arithmetic);
+  kw_status status = run_launch(stream, call, table);
+  kw_cpu_arithmetic_end(&arithmetic);
   pthread_mutex_unlock(&stream->lock);
   if (status == KW_OK) return KW_OK;
   return kw_cpu_error(stream->device->host, status, "the kernel of %s %s", call->op, kw_cpu_kernel_fault(status));
 }
 
-static kw_status enqueue(kw_cpu_stream *stream, const kw_call *call,
-                         kw_status (*run)(kw_cpu_stream *stream, kw_cpu_task *task)) {
-  arena count = {NULL, 0};
-  place_call(&count, call);
-  launch_task *task = kw_cpu_task_create(stream, sizeof *task + count.used, run);
+typedef struct launch_task {
+  _Alignas(16) kw_cpu_task task;
+  kw_cpu_table table;
+  _Alignas(16) kw_call call; /* what it points to lies behind this struct */
+} launch_task;
+
+static kw_status run_task(kw_cpu_stream *stream, kw_cpu_task *task) {
+  const launch_task *order = (launch_task *)task;
+  return run_launch(stream, &order->call, order->table);
+}
+
+static kw_status enqueue(kw_cpu_stream *stream, const kw_call *call, kw_cpu_table table) {
+  launch_task *task = kw_cpu_task_create(stream, sizeof *task + kw_cpu_call_room(call), run_task);
   if (!task) return KW_ERR_OUT_OF_MEMORY;
-  arena behind = {(char *)(task + 1), 0};
-  task->call = place_call(&behind, call);
+  task->table = table;
+  task->call = kw_cpu_call_copy(call, task + 1);
   task->task.call_id = call->call_id;
   kw_cpu_stream_submit(stream, &task->task);
   return KW_OK;
 }
 
-static kw_status launch_reference(const kw_call *call) {
+static kw_status launch(const kw_call *call, kw_cpu_table table) {
   kw_cpu_stream *stream = call->stream;
-  return stream->is_default ? launch_here(stream, call, run_reference) : enqueue(stream, call, run_reference_task);
+  if (stream->is_default) return launch_here(stream, call, table);
+  return stream->recording ? kw_cpu_graph_add_call(stream->recording, call, table) : enqueue(stream, call, table);
+}
+
+static kw_status launch_reference(const kw_call *call) {
+  return launch(call, KW_CPU_REFERENCE);
 }
 
 static kw_status launch_fast(const kw_call *call) {
-  kw_cpu_stream *stream = call->stream;
-  return stream->is_default ? launch_here(stream, call, run_fast) : enqueue(stream, call, run_fast_task);
+  return launch(call, KW_CPU_FAST);
 }
 
 static kw_status can_implement(const kw_call *call) {
@@ -168,7 +79,7 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
   for (uint32_t i = 0; i < count; i++) {
     kw_kernel_desc kernel = {
         .struct_size = sizeof kernel,
-        .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_AES_CTR,
+        .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE | KW_KERNEL_AES_CTR,
         .op = table[i].op,
         .name = name,
         .dtypes = {{table[i].dtypes & dtypes, 0}},
@@ -200,7 +111,7 @@ static kw_status register_fast(const kw_host_api *host) {
       const kw_fast_kernel *fast = &family->kernels[i];
       const kw_kernel_desc kernel = {
           .struct_size = sizeof kernel,
-          .flags = KW_KERNEL_DETERMINISTIC | fast->flags,
+          .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE | fast->flags,
           .op = fast->op,
           .name = "fast",
           .dtypes = {{fast->dtypes, 0}},

@@ -4,6 +4,8 @@
  * keeps account and refuses what the machine cannot hold.
  */
 #include "cpu.h"
+#include "fill.h"
+#include "graph.h"
 #include "shared.h"
 
 #include <stdlib.h>
@@ -152,23 +154,19 @@ static kw_status memory_copy(void *device, void *stream_pointer, const kw_copy_i
   return KW_OK;
 }
 
-static void fill(const kw_cpu_stream *stream, char *to, uint64_t size, const char *pattern, uint32_t pattern_size) {
+static void fill(const kw_cpu_stream *stream, const kw_cpu_fill *fill) {
   const uint64_t begin = kw_cpu_activity_begin(stream);
-  for (uint64_t at = 0; at < size; at += pattern_size) memcpy(to + at, pattern, pattern_size);
+  kw_cpu_fill_run(fill);
   kw_cpu_activity_end(stream, KW_ACTIVITY_FILL, 0, begin);
 }
 
 typedef struct fill_task {
   kw_cpu_task task;
-  char *to;
-  uint64_t size;
-  char pattern[16];
-  uint32_t pattern_size;
+  kw_cpu_fill fill;
 } fill_task;
 
 static kw_status run_fill(kw_cpu_stream *stream, kw_cpu_task *task) {
-  const fill_task *order = (fill_task *)task;
-  fill(stream, order->to, order->size, order->pattern, order->pattern_size);
+  fill(stream, &((fill_task *)task)->fill);
   return KW_OK;
 }
 
@@ -176,24 +174,23 @@ static kw_status memory_fill(void *device, void *stream_pointer, kw_mem mem, uin
                              const void *pattern, uint32_t pattern_size) {
   kw_cpu_device *cpu = device;
   kw_cpu_stream *stream = stream_pointer;
-  char *to = (char *)mem + offset;
   if (pattern_size == 0 || pattern_size > 16 || (pattern_size & (pattern_size - 1)) || size % pattern_size != 0) {
     return kw_cpu_error(cpu->host, KW_ERR_INVALID_ARGUMENT,
                         "fill of %llu bytes with a pattern of %u: patterns have 1, 2, 4, 8 or 16 bytes and divide it",
                         (unsigned long long)size, pattern_size);
   }
+  kw_cpu_fill order = {.to = (char *)mem + offset, .size = size, .pattern_size = pattern_size};
+  memcpy(order.pattern, pattern, pattern_size);
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
-    fill(stream, to, size, pattern, pattern_size);
+    fill(stream, &order);
     pthread_mutex_unlock(&stream->lock);
     return KW_OK;
   }
+  if (stream->recording) return kw_cpu_graph_add_fill(stream->recording, &order);
   fill_task *task = kw_cpu_task_create(stream, sizeof *task, run_fill);
   if (!task) return KW_ERR_OUT_OF_MEMORY;
-  task->to = to;
-  task->size = size;
-  memcpy(task->pattern, pattern, pattern_size);
-  task->pattern_size = pattern_size;
+  task->fill = order;
   kw_cpu_stream_submit(stream, &task->task);
   return KW_OK;
 }

@@ -45,9 +45,10 @@ static kw_status cpu_shutdown(void *plugin) {
 }
 
 static const kw_group groups[] = {
-    {KW_GROUP_DEVICE, &kw_cpu_device_api},   {KW_GROUP_MEMORY, &kw_cpu_memory_api},
-    {KW_GROUP_STREAM, &kw_cpu_stream_api},   {KW_GROUP_EVENT, &kw_cpu_event_api},
-    {KW_GROUP_INTEROP, &kw_cpu_interop_api}, {KW_GROUP_ACTIVITY, &kw_cpu_activity_api},
+    {KW_GROUP_DEVICE, &kw_cpu_device_api},     {KW_GROUP_MEMORY, &kw_cpu_memory_api},
+    {KW_GROUP_STREAM, &kw_cpu_stream_api},     {KW_GROUP_EVENT, &kw_cpu_event_api},
+    {KW_GROUP_GRAPH, &kw_cpu_graph_api},       {KW_GROUP_INTEROP, &kw_cpu_interop_api},
+    {KW_GROUP_ACTIVITY, &kw_cpu_activity_api},
 };
 
 static const kw_plugin_desc descriptor = {

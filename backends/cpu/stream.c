@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams: a worker thread and an ordered queue each; the default stream has neither.
+ * Streams: a worker thread, from the first task on, and an ordered queue each; the default stream has neither.
  */
 #include "cpu.h"
 #include "wait.h"
@@ -10,18 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw_cpu_stream *, kw_cpu_task *)) {
-  kw_cpu_task *task = malloc(size);
-  if (!task) {
-    kw_cpu_error(stream->device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a queue entry of %zu bytes", size);
-    return NULL;
-  }
-  task->next = NULL;
-  task->run = run;
-  task->call_id = 0;
-  return task;
-}
 
 void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task) {
   pthread_mutex_lock(&stream->lock);
@@ -78,6 +66,32 @@ static int start_worker(kw_cpu_stream *stream) {
   return error;
 }
 
+/* A stream that only records never needs one. */
+static bool has_worker(kw_cpu_stream *stream) {
+  if (atomic_load_explicit(&stream->working, memory_order_relaxed)) return true;
+  pthread_mutex_lock(&stream->lock);
+  const int error = stream->working ? 0 : start_worker(stream);
+  stream->working = error == 0;
+  pthread_mutex_unlock(&stream->lock);
+  if (error == 0) return true;
+  kw_cpu_error(stream->device->host, KW_ERR_OUT_OF_MEMORY, "no thread for the stream: pthread_create: %s",
+               strerrordesc_np(error));
+  return false;
+}
+
+void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw_cpu_stream *, kw_cpu_task *)) {
+  if (!has_worker(stream)) return NULL;
+  kw_cpu_task *task = malloc(size);
+  if (!task) {
+    kw_cpu_error(stream->device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a queue entry of %zu bytes", size);
+    return NULL;
+  }
+  task->next = NULL;
+  task->run = run;
+  task->call_id = 0;
+  return task;
+}
+
 static void release(kw_cpu_stream *stream) {
   pthread_cond_destroy(&stream->advanced);
   pthread_cond_destroy(&stream->arrived);
@@ -101,12 +115,6 @@ static kw_status stream_create(void *device, const kw_stream_info *info, void **
   pthread_mutexattr_destroy(&attributes);
   pthread_cond_init(&stream->arrived, NULL);
   kw_cpu_condition_init(&stream->advanced);
-  int error = stream->is_default ? 0 : start_worker(stream);
-  if (error != 0) {
-    release(stream);
-    return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no thread for the stream: pthread_create: %s",
-                        strerrordesc_np(error));
-  }
   *out_stream = stream;
   return KW_OK;
 }
@@ -114,7 +122,7 @@ static kw_status stream_create(void *device, const kw_stream_info *info, void **
 static kw_status stream_destroy(void *device, void *stream_pointer) {
   kw_cpu_stream *stream = stream_pointer;
   (void)device;
-  if (!stream->is_default) {
+  if (stream->working) {
     pthread_mutex_lock(&stream->lock);
     stream->stopping = true;
     pthread_cond_signal(&stream->arrived);

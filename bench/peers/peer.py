@@ -201,12 +201,26 @@ class PyTorch:
             chosen, outs = self.with_results(schema, packet, given)
         return self.loop.Loop(schema.name, chosen if chosen != "default" else "", *given, **named, **outs)
 
+    def chain(self, size):
+        columns = min(size, 1024)
+        x = self.torch.full((size // columns, columns), 0.5, device=self.device)
+        w, bias = self.torch.full_like(x, 0.25), self.torch.ones(columns, device=self.device)
+
+        def step():
+            y = (x * w + bias).relu()
+            y = ((y * x).neg() + w).abs()
+            return y * y
+
+        return Call(step, self.wait)
+
     def program(self, name, size):
         torch = self.torch
         if name == "kmeans":
             points = self.value({"shape": [size, 2], "strides": [2, 1], "dtype": "f32"})
             means = torch.tensor([[0.25, 0.25], [0.75, 0.75]], device=self.device)
             return Call(lambda: torch.linalg.vector_norm(points[:, None] - means, dim=2).argmin(1), self.wait)
+        if name in ("chain", "chain_graph"):
+            return self.chain(size)
         sys.path.insert(0, str(Path(__file__).parent))
         import models
 

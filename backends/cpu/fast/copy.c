@@ -50,7 +50,7 @@ static kw_status run_fill(const kw_host_api *host, const kw_call *call, const vo
 #define KERNEL(name, which, noun)                                                                          \
   {                                                                                                        \
     .op = name, .dtypes = KW_DTYPES_ANY, .flags = KW_KERNEL_MIXED_DTYPES, .plan_size = sizeof(kw_strided), \
-    .family = which, .make_plan = plan_##noun, .run = run_##noun                                           \
+    .family = which, .is_pointwise = true, .make_plan = plan_##noun, .run = run_##noun                     \
   }
 
 static const kw_fast_kernel kernels[] = {

@@ -23,6 +23,10 @@ typedef struct kw_fast_kernel {
   size_t plan_size;   /* 0: make_plan only says whether it serves the call */
   const void *family; /* what tells kernels apart that share their functions */
 
+  /* An element of the result comes of those at its place in the tensors, which broadcast to the result's shape: a part
+   * of a call is a call, whose bits are those of the whole one. */
+  bool is_pointwise;
+
   /* Whether make_plan serves the call, as far as can be told without the libraries that it uses. (optional: asks
    * make_plan) */
   kw_status (*serves)(const kw_call *call);

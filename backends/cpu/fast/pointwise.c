@@ -477,6 +477,7 @@ static const kw_fast_kernel kernels[] = {
    .dtypes = KW_DTYPES_##keys,                                                 \
    .plan_size = sizeof(pointwise_plan),                                        \
    .family = &(const pointwise_op){KW_POINTWISE_##function, shortcuts, forms}, \
+   .is_pointwise = true,                                                       \
    .make_plan = plan_pointwise,                                                \
    .run = run_pointwise},
 #define PLAIN(name, keys, function) KERNEL(name, keys, function, NULL, NULL)
