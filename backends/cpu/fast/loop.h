@@ -9,6 +9,11 @@
 
 #define KW_LOOP_OPERANDS 8
 
+/* Results of at least as many bytes, in rows of at least so many, are written past the caches. Who reads them next
+ * would find little of them there; smaller ones it would. */
+#define KW_LOOP_PAST_BYTES (INT64_C(8) << 20)
+#define KW_LOOP_PAST_ROW 4096
+
 /* Operand 0 is what is written. A dimension that an operand repeats along has step 0. */
 typedef struct kw_loop {
   uint32_t operands;

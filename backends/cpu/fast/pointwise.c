@@ -160,6 +160,7 @@ typedef struct pointwise_run {
   uint32_t count; /* operands of the function */
   kw_lane lane;
   const kw_port *out, *in[KW_POINTWISE_OPERANDS];
+  bool passes; /* results go past the caches */
   char *base[KW_POINTWISE_OPERANDS + 1];
   _Alignas(8) char numbers[KW_POINTWISE_OPERANDS][KW_LANE_BYTES]; /* lanes */
 } pointwise_run;
@@ -186,6 +187,7 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
   const pointwise_plan *plan = run->plan;
   const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][run->lane];
   const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(run->out, step[0]);
+  const bool passes = run->passes && stays && n * step[0] >= KW_LOOP_PAST_ROW;
   bool filled[KW_POINTWISE_OPERANDS];
   int64_t block = KW_LANE_BLOCK;
   for (uint32_t k = 0; k < run->count; k++) {
@@ -206,8 +208,12 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
       in[k] = filled[k] ? lanes->in[k] : kw_port_lanes(run->in[k], from, step[k + 1], count, lanes->in[k]);
     }
     char *to = at[0] + i * step[0];
-    function(stays ? to : lanes->out, in, count);
-    if (!stays) write_row(run, to, step[0], lanes->out, count);
+    function(stays && !passes ? to : lanes->out, in, count);
+    if (passes) {
+      kw_fast_isa()->stream(to, lanes->out, count * step[0]);
+    } else if (!stays) {
+      write_row(run, to, step[0], lanes->out, count);
+    }
   }
 }
 
@@ -219,6 +225,16 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
     kw_lanes_fill(lanes.in[k], run->numbers[k], run->lane, kw_block_at(begin, end));
   }
   kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
+  if (run->passes) kw_fast_isa()->stream_end();
+}
+
+/* Whether the result is too large for who reads it next to find it in a cache, and is not in one already. */
+static bool passes(const pointwise_run *run) {
+  const int64_t size = run->plan->tests ? 1 : run->out->size;
+  for (uint32_t k = 0; k < run->count; k++) {
+    if (run->base[k + 1] == run->base[0]) return false;
+  }
+  return run->plan->loop.numel * size >= KW_LOOP_PAST_BYTES;
 }
 
 /* Whether a Scalar is a number that a double has; it is most often. */
@@ -322,6 +338,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
   }
   take_shortcut(&run, call);
   take_narrow_lanes(&run);
+  run.passes = passes(&run);
   return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
 }
 

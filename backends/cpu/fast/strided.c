@@ -17,10 +17,6 @@
 
 #define TILE_GROUP 8
 
-/* Results of at least as many bytes, in rows of at least so many, go past the caches: they would not stay there. */
-#define STREAM_BYTES (INT64_C(32) << 20)
-#define STREAM_ROW 4096
-
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
 /* The lanes by which elements are converted with one rounding; KW_LANE_COUNT: there are none. An integer that f32 has
@@ -86,7 +82,7 @@ static void plan_short_rows(kw_strided *copy) {
   kw_loop *loop = &copy->loop;
   const uint32_t last = loop->rank - 1;
   const int64_t bytes = loop->shape[last] * copy->to_size;
-  if (!copy->moves || loop->rank < 2 || bytes == 0 || bytes >= STREAM_ROW) return;
+  if (!copy->moves || loop->rank < 2 || bytes == 0 || bytes >= KW_LOOP_PAST_ROW) return;
   if (loop->step[0][last] != copy->to_size || loop->step[1][last] != copy->to_size) return;
   copy->row_bytes = bytes;
   loop->numel /= loop->shape[last];
@@ -147,7 +143,7 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
     run->isa->copy_rows(at[0], step[0], at[1], step[1], copy->row_bytes, n);
   } else if (!copy->moves) {
     convert_row(copy, at[0], step[0], at[1], step[1], n);
-  } else if (run->streams && step[0] == copy->to_size && step[1] == copy->to_size && n * step[0] >= STREAM_ROW) {
+  } else if (run->streams && step[0] == copy->to_size && step[1] == copy->to_size && n * step[0] >= KW_LOOP_PAST_ROW) {
     run->isa->stream(at[0], at[1], n * step[0]);
   } else {
     run->isa->move[copy->move](at[0], step[0], at[1], step[1], n);
@@ -218,7 +214,7 @@ kw_status kw_strided_run(const kw_strided *copy, const kw_host_api *host, char *
     const int64_t grain = 1 + GRAIN * copy->to_size / copy->row_bytes;
     return host->parallel_for(host->ctx, loop->numel, grain, run_rows, &run);
   }
-  run.streams = copy->moves && loop->numel >= STREAM_BYTES / copy->to_size;
+  run.streams = copy->moves && loop->numel >= KW_LOOP_PAST_BYTES / copy->to_size;
   if (!copy->has_tiles) {
     return host->parallel_for(host->ctx, loop->numel, GRAIN, run_rows, &run);
   }

@@ -184,9 +184,13 @@ static void stream(char *to, const char *from, int64_t bytes) {
   if (i > bytes) i = bytes;
   memcpy(to, from, (size_t)i);
   for (; i + LINE <= bytes; i += LINE) {
+#ifdef __AVX512F__
+    _mm512_stream_si512((void *)(to + i), _mm512_loadu_si512(from + i));
+#else
     __m128i x[LINE / VECTOR];
     memcpy(x, from + i, LINE);
     for (int k = 0; k < LINE / VECTOR; k++) _mm_stream_si128((__m128i *)(void *)(to + i) + k, x[k]);
+#endif
   }
   memcpy(to + i, from + i, (size_t)(bytes - i));
 }
