@@ -4,6 +4,7 @@
  */
 #include "testing/test_calls.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
 static int load(void **state) {
@@ -123,10 +124,77 @@ static void several_threads_record_while_others_work(void **state) {
   }
 }
 
+/* ---- Training ---------------------------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define STEPS 2000 /* each takes many times as long */
+#else
+#define STEPS 1000000
+#endif
+enum { SAMPLES = 8, INPUTS = 4 };
+
+/* One step towards the weights that make y = x w + b of the samples: a product, its gradients, and the update. */
+static void take_step(kw_stream *own, kw_tensor *x, kw_tensor *targets, kw_tensor *w, kw_tensor *b) {
+  static const int64_t first = 0;
+  kw_tensor *y = NULL, *error = NULL, *scaled = NULL, *exchanged = NULL, *dw = NULL, *db = NULL;
+  const kw_value linear[] = {kw_arg_tensor(b), kw_arg_tensor(x), kw_arg_tensor(w)};
+  assert_ok(kw_op_call(kw_op_find("addmm"), own, linear, 3, &y, 1));
+  assert_ok(call_on(own, kw_op_find("sub.Tensor"), y, targets, &error));
+  const kw_value scale[] = {kw_arg_tensor(error), kw_arg_float(0.25)};
+  assert_ok(kw_op_call(kw_op_find("mul.Scalar"), own, scale, 2, &scaled, 1));
+  assert_ok(kw_tensor_transpose(x, 0, 1, &exchanged));
+  assert_ok(call_on(own, kw_op_find("mm"), exchanged, scaled, &dw));
+  const kw_value sum[] = {kw_arg_tensor(scaled), kw_arg_int_list(&first, 1)};
+  assert_ok(kw_op_call(kw_op_find("sum.dim_IntList"), own, sum, 2, &db, 1));
+  assert_ok(call_on(own, kw_op_find("sub.Tensor"), w, dw, &w));
+  assert_ok(call_on(own, kw_op_find("sub.Tensor"), b, db, &b));
+  kw_tensor *const made[] = {y, error, scaled, exchanged, dw, db};
+  for (size_t i = 0; i < sizeof made / sizeof *made; ++i) kw_tensor_release(made[i]);
+}
+
+/* Memory that the process and the device hold stays what it was after the first steps, and training gets there. */
+static void training_takes_no_more_memory_with_each_step(void **state) {
+  float inputs[SAMPLES * INPUTS], wanted[SAMPLES], got[INPUTS], zeros[INPUTS] = {0};
+  static const float weights[INPUTS] = {1, -2, 3, 0.5F};
+  (void)state;
+  for (int i = 0; i < SAMPLES; ++i) {
+    wanted[i] = 0.25F;
+    for (int k = 0; k < INPUTS; ++k) {
+      inputs[i * INPUTS + k] = (float)((i * 5 + k * k * 3) % 7 - 3) / 3;
+      wanted[i] += inputs[i * INPUTS + k] * weights[k];
+    }
+  }
+  kw_stream *own;
+  kw_graph *graph;
+  kw_tensor *x = tensor_of(KW_F32, 2, (int64_t[]){SAMPLES, INPUTS}, inputs);
+  kw_tensor *targets = tensor_of(KW_F32, 2, (int64_t[]){SAMPLES, 1}, wanted);
+  kw_tensor *w = tensor_of(KW_F32, 2, (int64_t[]){INPUTS, 1}, zeros), *b = floats(1, zeros);
+  assert_ok(kw_stream_create(device, &own));
+  assert_ok(kw_graph_begin(own));
+  take_step(own, x, targets, w, b);
+  assert_ok(kw_graph_end(own, &graph));
+  size_t held = 0;
+  for (int i = 0; i < STEPS; ++i) {
+    assert_ok(kw_graph_launch(graph, own));
+    if (i % 1000 != 999) continue; /* the queue of a stream has no end of its own */
+    assert_ok(kw_stream_synchronize(own));
+    const size_t now = mallinfo2().uordblks;
+    if (i == 999) held = now;
+    assert_in_range(now, 0, held);
+  }
+  assert_ok(kw_tensor_read(w, got));
+  for (int k = 0; k < INPUTS; ++k) assert_float_equal(got[k], weights[k], 1e-3F);
+  assert_ok(kw_graph_destroy(graph));
+  kw_tensor *const all[] = {x, targets, w, b};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) kw_tensor_release(all[i]);
+  assert_ok(kw_stream_destroy(own));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(launches_follow_each_other_across_streams, open_cpu, close_device),
       cmocka_unit_test_setup_teardown(several_threads_record_while_others_work, open_cpu, close_device),
+      cmocka_unit_test_setup_teardown(training_takes_no_more_memory_with_each_step, open_cpu, close_device),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }
