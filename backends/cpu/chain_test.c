@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum { REGIONS = 12, REGION_BYTES = 1 << 20, CALLS = 10, TENSORS = 3, PROGRAMS = 60 };
+enum { REGIONS = 12, REGION_BYTES = 1 << 20, CALLS = 10, TENSORS = 3, PROGRAMS = 24 };
 
 typedef struct test_call {
   kw_call call;

@@ -82,10 +82,15 @@ static inline float read_bf16(uint16_t bits) {
   return float_of_bits((uint32_t)bits << 16);
 }
 
+/* A float's bits so that the upper half is the nearest bf16. A NaN stays one if its lower half is 0, as in what comes
+ * of bf16. */
+static inline uint32_t round_to_bf16(uint32_t bits) {
+  return bits + 0x7fffu + (bits >> 16 & 1);
+}
+
 static inline uint16_t write_bf16(float value) {
-  const uint32_t bits = bits_of_float(value), upper = bits >> 16;
-  const uint32_t rounded = (bits + 0x7fffu + (upper & 1)) >> 16;
-  return (uint16_t)(value != value ? upper | 0x40u : rounded); /* a NaN stays one, and becomes quiet */
+  const uint32_t bits = bits_of_float(value);
+  return (uint16_t)(value != value ? bits >> 16 | 0x40u : round_to_bf16(bits) >> 16); /* a NaN becomes quiet */
 }
 
 /* The processor's own conversions, several at a time where elements are dense. */

@@ -12,15 +12,52 @@
 #define STORED half
 #define MATH(name) name##f
 
+/* bf16 are the upper halves of floats: two of them lie in a word, from which either comes in one step, and lanes stay
+ * where they are. What is left at the end stands in front of a zero. */
+typedef uint32_t pair __attribute__((aligned(2), may_alias));
+
 #define LANES(name) name##_bf16
-#define READ(x) read_bf16(x)
-#define FN(name, operands, value) LOOP(name, half, operands, write_bf16((T)(value)))
-#define CHOICE(name, operands, value) LOOP(name, half, operands, (half)(bits_of_float((T)(value)) >> 16))
+#undef STORED
+#define STORED pair
+#define READ(x) float_of_bits(IS_UPPER ? (x)&0xffff0000u : (x) << 16)
+#define HALF(is_upper, operands, value, rounded) \
+  {                                              \
+    enum { IS_UPPER = is_upper };                \
+    OPERAND_##operands;                          \
+    rounded = (T)(value);                        \
+  }
+#define PAIRS(name, operands, value, round)                                                     \
+  static void name##_pairs(pair *out, const void *const *in, int64_t n) {                       \
+    POINTERS_##operands;                                                                        \
+    KW_INDEPENDENT                                                                              \
+    for (int64_t i = 0; i < n; i++) {                                                           \
+      T lower, upper;                                                                           \
+      HALF(0, operands, value, lower)                                                           \
+      HALF(1, operands, value, upper)                                                           \
+      out[i] = round(bits_of_float(lower)) >> 16 | (round(bits_of_float(upper)) & 0xffff0000u); \
+    }                                                                                           \
+  }                                                                                             \
+  static void LANES(name)(void *out, const void *const *in, int64_t n) {                        \
+    name##_pairs(out, in, n / 2);                                                               \
+    if (n % 2 == 0) return;                                                                     \
+    pair last[operands], result;                                                                \
+    const void *from[operands];                                                                 \
+    for (int k = 0; k < operands; k++) {                                                        \
+      last[k] = ((const half *)in[k])[n - 1];                                                   \
+      from[k] = &last[k];                                                                       \
+    }                                                                                           \
+    name##_pairs(&result, from, 1);                                                             \
+    ((half *)out)[n - 1] = (half)result;                                                        \
+  }
+#define FN(name, operands, value) PAIRS(name, operands, value, round_to_bf16)
+#define CHOICE(name, operands, value) PAIRS(name, operands, value, )
 #include "arithmetic.inc"
 #undef CHOICE
 #undef LANES
 #undef READ
 #undef FN
+#undef STORED
+#define STORED half
 
 #define LANES(name) name##_f16
 #define CHOICE(name, operands, value) FN(name, operands, value)
