@@ -123,38 +123,108 @@ EDGE(4, uint32_t)
 EDGE(8, uint64_t)
 EDGE(16, kw_pair)
 
-/* A square of as many rows as a vector has elements: each round interleaves the first half of the rows with the second
- * one, and after as many rounds as a row's number has bits columns are rows. */
-#define SQUARE(size)                                                                                 \
-  static inline void square_##size(char *to, int64_t to_step, const char *from, int64_t from_step) { \
-    enum { SIDE = VECTOR / size };                                                                   \
-    vector_##size x[SIDE], y[SIDE];                                                                  \
-    KW_UNROLL                                                                                        \
-    for (int k = 0; k < SIDE; k++) memcpy(&x[k], from + k * from_step, VECTOR);                      \
-    KW_UNROLL                                                                                        \
-    for (int done = 1; done < SIDE; done *= 2) {                                                     \
-      KW_UNROLL                                                                                      \
-      for (int k = 0; k < SIDE / 2; k++) {                                                           \
-        y[2 * k] = LOW_##size(x[k], x[k + SIDE / 2]);                                                \
-        y[2 * k + 1] = HIGH_##size(x[k], x[k + SIDE / 2]);                                           \
-      }                                                                                              \
-      KW_UNROLL                                                                                      \
-      for (int k = 0; k < SIDE; k++) x[k] = y[k];                                                    \
-    }                                                                                                \
-    KW_UNROLL                                                                                        \
-    for (int k = 0; k < SIDE; k++) memcpy(to + k * to_step, &x[k], VECTOR);                          \
+/* Several vectors side by side, of rows that are `side` apart, and the same done in each of them. */
+#if defined(__AVX512F__)
+#define PARTS 4
+typedef __m512i parts;
+
+static inline __m128i part_at(const char *from) {
+  return _mm_loadu_si128((const __m128i *)(const void *)from);
+}
+
+static inline parts load_parts(const char *from, int64_t side) {
+  parts x = _mm512_castsi128_si512(part_at(from));
+  x = _mm512_inserti32x4(x, part_at(from + side), 1);
+  x = _mm512_inserti32x4(x, part_at(from + 2 * side), 2);
+  return _mm512_inserti32x4(x, part_at(from + 3 * side), 3);
+}
+
+#define LOW_PARTS_1(a, b) _mm512_unpacklo_epi8(a, b)
+#define HIGH_PARTS_1(a, b) _mm512_unpackhi_epi8(a, b)
+#define LOW_PARTS_2(a, b) _mm512_unpacklo_epi16(a, b)
+#define HIGH_PARTS_2(a, b) _mm512_unpackhi_epi16(a, b)
+#define LOW_PARTS_4(a, b) _mm512_unpacklo_epi32(a, b)
+#define HIGH_PARTS_4(a, b) _mm512_unpackhi_epi32(a, b)
+#define LOW_PARTS_8(a, b) _mm512_unpacklo_epi64(a, b)
+#define HIGH_PARTS_8(a, b) _mm512_unpackhi_epi64(a, b)
+#elif defined(__AVX2__)
+#define PARTS 2
+typedef __m256i parts;
+
+static inline parts load_parts(const char *from, int64_t side) {
+  return _mm256_loadu2_m128i((const __m128i *)(const void *)(from + side), (const __m128i *)(const void *)from);
+}
+
+#define LOW_PARTS_1(a, b) _mm256_unpacklo_epi8(a, b)
+#define HIGH_PARTS_1(a, b) _mm256_unpackhi_epi8(a, b)
+#define LOW_PARTS_2(a, b) _mm256_unpacklo_epi16(a, b)
+#define HIGH_PARTS_2(a, b) _mm256_unpackhi_epi16(a, b)
+#define LOW_PARTS_4(a, b) _mm256_unpacklo_epi32(a, b)
+#define HIGH_PARTS_4(a, b) _mm256_unpackhi_epi32(a, b)
+#define LOW_PARTS_8(a, b) _mm256_unpacklo_epi64(a, b)
+#define HIGH_PARTS_8(a, b) _mm256_unpackhi_epi64(a, b)
+#endif
+
+/* Squares of as many rows as a vector has elements, one for each vector of `type`: each round interleaves the first
+ * half of the rows with the second one, and after as many rounds as a row's number has bits columns are rows. */
+#define SQUARES(name, size, type, load, low, high)                                          \
+  static inline void name(char *to, int64_t to_step, const char *from, int64_t from_step) { \
+    enum { SIDE = VECTOR / size };                                                          \
+    type x[SIDE], y[SIDE];                                                                  \
+    KW_UNROLL                                                                               \
+    for (int k = 0; k < SIDE; k++) x[k] = load(from + k * from_step, SIDE * from_step);     \
+    KW_UNROLL                                                                               \
+    for (int done = 1; done < SIDE; done *= 2) {                                            \
+      KW_UNROLL                                                                             \
+      for (int k = 0; k < SIDE / 2; k++) {                                                  \
+        y[2 * k] = low(x[k], x[k + SIDE / 2]);                                              \
+        y[2 * k + 1] = high(x[k], x[k + SIDE / 2]);                                         \
+      }                                                                                     \
+      KW_UNROLL                                                                             \
+      for (int k = 0; k < SIDE; k++) x[k] = y[k];                                           \
+    }                                                                                       \
+    KW_UNROLL                                                                               \
+    for (int k = 0; k < SIDE; k++) memcpy(to + k * to_step, &x[k], sizeof x[k]);            \
   }
+
+#define SQUARE(size)                                                        \
+  static inline vector_##size load_##size(const char *from, int64_t side) { \
+    vector_##size x;                                                        \
+    (void)side;                                                             \
+    memcpy(&x, from, sizeof x);                                             \
+    return x;                                                               \
+  }                                                                         \
+  SQUARES(square_##size, size, vector_##size, load_##size, LOW_##size, HIGH_##size)
 SQUARE(1)
 SQUARE(2)
 SQUARE(4)
 SQUARE(8)
+
+#if defined(PARTS)
+SQUARES(squares_1, 1, parts, load_parts, LOW_PARTS_1, HIGH_PARTS_1)
+SQUARES(squares_2, 2, parts, load_parts, LOW_PARTS_2, HIGH_PARTS_2)
+SQUARES(squares_4, 4, parts, load_parts, LOW_PARTS_4, HIGH_PARTS_4)
+SQUARES(squares_8, 8, parts, load_parts, LOW_PARTS_8, HIGH_PARTS_8)
+#else
+#define PARTS 1
+#define squares_1 square_1
+#define squares_2 square_2
+#define squares_4 square_4
+#define squares_8 square_8
+#endif
 
 #define TRANSPOSE(size)                                                                                       \
   static void transpose_##size(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,  \
                                int64_t columns) {                                                             \
     enum { SIDE = VECTOR / size };                                                                            \
     const int64_t inner_rows = rows - rows % SIDE, inner_columns = columns - columns % SIDE;                  \
-    for (int64_t r = 0; r < inner_rows; r += SIDE) {                                                          \
+    int64_t r = 0;                                                                                            \
+    for (; r + PARTS * SIDE <= inner_rows; r += PARTS * SIDE) {                                               \
+      for (int64_t c = 0; c < inner_columns; c += SIDE) {                                                     \
+        squares_##size(to + c * to_step + r * size, to_step, from + r * from_step + c * size, from_step);     \
+      }                                                                                                       \
+    }                                                                                                         \
+    for (; r < inner_rows; r += SIDE) {                                                                       \
       for (int64_t c = 0; c < inner_columns; c += SIDE) {                                                     \
         square_##size(to + c * to_step + r * size, to_step, from + r * from_step + c * size, from_step);      \
       }                                                                                                       \
