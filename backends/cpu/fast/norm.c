@@ -9,6 +9,7 @@
 #include "walk.h"
 
 #include <float.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- Normalisation ----------------------------------------------------------------------------------------------- */
@@ -218,11 +219,14 @@ static void run_norm_rows(void *user, int64_t begin, int64_t end) {
   const norm_run *run = user;
   const norm_plan *plan = run->plan;
   const kw_loop *inner = &plan->rows.inner;
-  norm_row row = {.plan = plan};
+  norm_row row;
+  memset(&row, 0, offsetof(norm_row, x)); /* a mean that is not measured is 0 */
+  row.plan = plan;
   row.of = &kw_fast_isa()->rows[plan->lane];
   row.sum = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
-  kw_lanes_fill_number(row.weight, 1, plan->lane, KW_LANE_BLOCK);
-  kw_lanes_fill_number(row.bias, -0.0, plan->lane, KW_LANE_BLOCK); /* x + -0.0 is x, a zero's sign included */
+  if (!plan->has[WEIGHT]) kw_lanes_fill_number(row.weight, 1, plan->lane, kw_block_at(0, inner->numel));
+  /* x + -0.0 is x, a zero's sign included */
+  if (!plan->has[BIAS]) kw_lanes_fill_number(row.bias, -0.0, plan->lane, kw_block_at(0, inner->numel));
   for (int64_t i = begin; i < end; i++) {
     char *at[NORM_OPERANDS];
     kw_loop_find(&plan->rows.outer, run->base, i, at);

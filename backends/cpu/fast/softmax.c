@@ -153,7 +153,8 @@ static void run_softmax_row(softmax_row *row) {
 
 static void run_softmax_rows(void *user, int64_t begin, int64_t end) {
   const softmax_run *run = user;
-  softmax_row row = {.plan = run->plan};
+  softmax_row row;
+  row.plan = run->plan;
   for (int64_t i = begin; i < end; i++) {
     kw_loop_find(&run->plan->rows.outer, run->base, i, row.at);
     run_softmax_row(&row);
@@ -177,7 +178,8 @@ static void run_logsumexp_row(softmax_row *row) {
 
 static void run_logsumexp_rows(void *user, int64_t begin, int64_t end) {
   const softmax_run *run = user;
-  softmax_row row = {.plan = run->plan};
+  softmax_row row;
+  row.plan = run->plan;
   for (int64_t i = begin; i < end; i++) {
     kw_loop_find(&run->plan->rows.outer, run->base, i, row.at);
     run_logsumexp_row(&row);
@@ -223,7 +225,8 @@ static void run_slope_row(softmax_row *row) {
 
 static void run_slope_rows(void *user, int64_t begin, int64_t end) {
   const softmax_run *run = user;
-  softmax_row row = {.plan = run->plan};
+  softmax_row row;
+  row.plan = run->plan;
   for (int64_t i = begin; i < end; i++) {
     kw_loop_find(&run->plan->rows.outer, run->base, i, row.at);
     run_slope_row(&row);

@@ -114,7 +114,9 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
   const variance_run *run = user;
   const variance_plan *plan = run->plan;
   const int64_t size = kw_lane_size(plan->lane);
-  measured m = {.run = run, .sum = &run->isa->folds[KW_FOLD_SUM][plan->lane]};
+  measured m;
+  m.run = run;
+  m.sum = &run->isa->folds[KW_FOLD_SUM][plan->lane];
   for (int64_t i = begin; i < end; i++) {
     const kw_cut_task task = kw_cut_task_of(&plan->walk.cut, i);
     char *at[3];
