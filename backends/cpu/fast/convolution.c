@@ -286,8 +286,9 @@ typedef struct conv_run {
   const conv_plan *plan;
   const conv_part *part;
   float *at[TENSORS];
-  float *bias; /* one number for each of the result's channels, or NULL */
-  char *packed;
+  float *bias;                      /* one number for each of the result's channels, or NULL */
+  char *packed[KW_ONEDNN_OPERANDS]; /* what is shared, as oneDNN wants it; NULL: as it lies, or not shared */
+  kw_onednn_operand packing;        /* what is being packed */
   atomic_int status;
 } conv_run;
 
@@ -305,49 +306,64 @@ static void add_bias(const conv_run *run, float *at, int64_t slab) {
   }
 }
 
+/* How many packed ones there are of an operand: a slab's weights serve all groups, and a group's images may serve all
+ * slabs. */
+static int64_t packed_count(const conv_part *part, int operand) {
+  if (operand == KW_ONEDNN_WEIGHT) return part->slabs;
+  return part->slabs > 1 && part->slab_step[operand] == 0 ? part->groups : 0;
+}
+
 static void run_groups(void *user, int64_t begin, int64_t end) {
   conv_run *run = user;
   const conv_part *part = run->part;
-  const size_t weight_size = kw_onednn_conv_weight_size(part->conv);
   void *room = aligned_alloc(64, kw_onednn_conv_room(part->conv));
   kw_status status = room ? KW_OK : KW_ERR_OUT_OF_MEMORY;
   for (int64_t i = begin; i < end && status == KW_OK; i++) {
     const int64_t group = i / part->slabs, slab = i % part->slabs;
     float *at[KW_ONEDNN_OPERANDS];
+    const void *packed[KW_ONEDNN_OPERANDS] = {NULL};
     for (int k = 0; k < KW_ONEDNN_OPERANDS; k++) {
+      const size_t number = (size_t)(k == KW_ONEDNN_WEIGHT ? slab : group);
       at[k] = run->at[part->tensors[k]] + group * part->group_step[k] + slab * part->slab_step[k];
+      if (run->packed[k]) packed[k] = run->packed[k] + number * kw_onednn_conv_packed_size(part->conv, k);
     }
     const float *bias = run->bias && part->result == KW_ONEDNN_PLACES ? run->bias + slab * part->bias_step : NULL;
-    status = kw_onednn_conv_run(part->conv, at, run->packed + (size_t)slab * weight_size, bias, room);
+    status = kw_onednn_conv_run(part->conv, at, packed, bias, room);
     if (run->bias && part->result == KW_ONEDNN_FIELD) add_bias(run, at[KW_ONEDNN_FIELD], slab);
   }
   free(room);
   if (status != KW_OK) atomic_store(&run->status, status);
 }
 
-static void pack_slabs(void *user, int64_t begin, int64_t end) {
+static void pack_each(void *user, int64_t begin, int64_t end) {
   conv_run *run = user;
   const conv_part *part = run->part;
-  const size_t size = kw_onednn_conv_weight_size(part->conv);
-  for (int64_t slab = begin; slab < end; slab++) {
-    const float *weight = run->at[part->tensors[KW_ONEDNN_WEIGHT]] + slab * part->slab_step[KW_ONEDNN_WEIGHT];
-    kw_status status = kw_onednn_conv_pack(part->conv, weight, run->packed + (size_t)slab * size);
+  const kw_onednn_operand k = run->packing;
+  const size_t size = kw_onednn_conv_packed_size(part->conv, k);
+  const int64_t step = k == KW_ONEDNN_WEIGHT ? part->slab_step[k] : part->group_step[k];
+  for (int64_t i = begin; i < end; i++) {
+    const float *from = run->at[part->tensors[k]] + i * step;
+    const kw_status status = kw_onednn_conv_pack(part->conv, k, from, run->packed[k] + (size_t)i * size);
     if (status != KW_OK) atomic_store(&run->status, status);
   }
 }
 
+static kw_status pack(const kw_host_api *host, conv_run *run, kw_onednn_operand operand) {
+  const int64_t count = packed_count(run->part, operand);
+  const size_t size = (size_t)count * kw_onednn_conv_packed_size(run->part->conv, operand);
+  if (size == 0) return KW_OK;
+  run->packing = operand;
+  run->packed[operand] = aligned_alloc(64, size);
+  return run->packed[operand] ? host->parallel_for(host->ctx, count, 1, pack_each, run) : KW_ERR_OUT_OF_MEMORY;
+}
+
 static kw_status run_part(const kw_host_api *host, conv_run *run) {
   const conv_part *part = run->part;
-  const size_t size = kw_onednn_conv_weight_size(part->conv);
   kw_status status = KW_OK;
-  run->packed = NULL;
-  if (size > 0) {
-    run->packed = aligned_alloc(64, (size_t)part->slabs * size);
-    if (!run->packed) return KW_ERR_OUT_OF_MEMORY;
-    status = host->parallel_for(host->ctx, part->slabs, 1, pack_slabs, run);
-  }
+  memset(run->packed, 0, sizeof run->packed);
+  for (int k = 0; k < KW_ONEDNN_OPERANDS && status == KW_OK; k++) status = pack(host, run, k);
   if (status == KW_OK) status = host->parallel_for(host->ctx, part->groups * part->slabs, 1, run_groups, run);
-  free(run->packed);
+  for (int k = 0; k < KW_ONEDNN_OPERANDS; k++) free(run->packed[k]);
   return status == KW_OK ? atomic_load(&run->status) : status;
 }
 

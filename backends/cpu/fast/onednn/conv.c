@@ -165,18 +165,19 @@ size_t kw_onednn_conv_room(const kw_onednn_conv *conv) {
   return size + 64;
 }
 
-size_t kw_onednn_conv_weight_size(const kw_onednn_conv *conv) {
-  const conv_operand *weight = &conv->operands[KW_ONEDNN_WEIGHT];
-  return weight->reorder && is_packed_weight(conv, KW_ONEDNN_WEIGHT) ? round_up(weight->inner_size) : 0;
+size_t kw_onednn_conv_packed_size(const kw_onednn_conv *conv, kw_onednn_operand operand) {
+  const conv_operand *packed = &conv->operands[operand];
+  return packed->reorder && operand != conv->result ? round_up(packed->inner_size) : 0;
 }
 
-kw_status kw_onednn_conv_pack(const kw_onednn_conv *conv, const float *weight, void *out_packed) {
+kw_status kw_onednn_conv_pack(const kw_onednn_conv *conv, kw_onednn_operand operand, const float *from,
+                              void *out_packed) {
   const kw_onednn_library *library = conv->library;
   void *stream;
   const int threads = kw_onednn_begin(library);
   bool done = library->stream_create(&stream, library->engine, KW_DNNL_STREAM_IN_ORDER) == 0;
   if (done) {
-    done = reorder(conv, stream, KW_ONEDNN_WEIGHT, weight, out_packed);
+    done = reorder(conv, stream, (int)operand, from, out_packed);
     library->stream_destroy(stream);
   }
   kw_onednn_end(library, threads);
@@ -210,16 +211,16 @@ static bool run_primitive(const kw_onednn_conv *conv, void *stream, void *const 
   return execute(conv->library, stream, conv->primitive, count, args, descs, at);
 }
 
-kw_status kw_onednn_conv_run(const kw_onednn_conv *conv, float *const at[KW_ONEDNN_OPERANDS], const void *packed,
-                             const float *bias, void *room) {
+kw_status kw_onednn_conv_run(const kw_onednn_conv *conv, float *const at[KW_ONEDNN_OPERANDS],
+                             const void *const packed[KW_ONEDNN_OPERANDS], const float *bias, void *room) {
   const kw_onednn_library *library = conv->library;
   char *next = room;
   void *inner[KW_ONEDNN_OPERANDS], *stream;
   for (int i = 0; i < KW_ONEDNN_OPERANDS; i++) {
     inner[i] = at[i];
     if (!conv->operands[i].reorder) continue;
-    if (is_packed_weight(conv, i)) {
-      inner[i] = (void *)(uintptr_t)packed;
+    if (packed[i]) {
+      inner[i] = (void *)(uintptr_t)packed[i];
     } else {
       inner[i] = next;
       next += round_up(conv->operands[i].inner_size);
@@ -229,7 +230,7 @@ kw_status kw_onednn_conv_run(const kw_onednn_conv *conv, float *const at[KW_ONED
   bool done = library->stream_create(&stream, library->engine, KW_DNNL_STREAM_IN_ORDER) == 0;
   if (done) {
     for (int i = 0; i < KW_ONEDNN_OPERANDS; i++) {
-      if (inner[i] == at[i] || i == (int)conv->result || is_packed_weight(conv, i)) continue;
+      if (inner[i] == at[i] || i == (int)conv->result || packed[i]) continue;
       done = done && reorder(conv, stream, i, at[i], inner[i]);
     }
     done = done && run_primitive(conv, stream, inner, bias, next);

@@ -63,14 +63,16 @@ typedef struct kw_onednn_conv kw_onednn_conv;
 kw_status kw_onednn_conv_create(const kw_onednn_conv_info *info, kw_onednn_conv **out_conv);
 void kw_onednn_conv_destroy(kw_onednn_conv *conv);
 
-/* A weight as the convolution wants it: bytes of that, 0 where it is taken as it lies; and making it so. */
-size_t kw_onednn_conv_weight_size(const kw_onednn_conv *conv);
-kw_status kw_onednn_conv_pack(const kw_onednn_conv *conv, const float *weight, void *out_packed);
+/* An operand as the convolution wants it: bytes of that, 0 where it is taken as it lies or is the result; and making it
+ * so. */
+size_t kw_onednn_conv_packed_size(const kw_onednn_conv *conv, kw_onednn_operand operand);
+kw_status kw_onednn_conv_pack(const kw_onednn_conv *conv, kw_onednn_operand operand, const float *from,
+                              void *out_packed);
 
-/* Computes. `packed`: of a weight that is no result and not taken as it lies. `room`: kw_onednn_conv_room bytes. Any
- * number of threads. */
+/* Computes. `packed`: operands that are already as they are wanted, a weight among them if it has a packed size; NULL
+ * for others. `room`: kw_onednn_conv_room bytes. Any number of threads. */
 size_t kw_onednn_conv_room(const kw_onednn_conv *conv);
-kw_status kw_onednn_conv_run(const kw_onednn_conv *conv, float *const at[KW_ONEDNN_OPERANDS], const void *packed,
-                             const float *bias, void *room);
+kw_status kw_onednn_conv_run(const kw_onednn_conv *conv, float *const at[KW_ONEDNN_OPERANDS],
+                             const void *const packed[KW_ONEDNN_OPERANDS], const float *bias, void *room);
 
 #endif /* KEYWAY_CPU_FAST_ONEDNN_H */
