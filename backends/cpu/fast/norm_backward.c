@@ -6,6 +6,7 @@
  */
 #include "cut.h"
 #include "norm.h"
+#include "sizes.h"
 
 #include "walk.h"
 
@@ -110,7 +111,7 @@ typedef struct slope_run {
   const slope_plan *plan;
   double eps;
   char *base[OPERANDS];
-  kw_total *totals[2]; /* of every piece of every weight; NULL where there is one piece */
+  kw_total *totals[2]; /* of all weights, piece by piece; NULL where there is one piece */
 } slope_run;
 
 /* A row, and lanes for a block of it. */
@@ -129,7 +130,7 @@ static void begin_row(slope_row *row, const slope_plan *plan, bool is_weighted) 
   row->plan = plan;
   row->of = &kw_fast_isa()->rows[plan->lane];
   row->is_weighted = is_weighted && plan->has[WEIGHT];
-  kw_lanes_fill_number(row->weight, 1, plan->lane, KW_LANE_BLOCK);
+  if (!row->is_weighted) kw_lanes_fill_number(row->weight, 1, plan->lane, KW_LANE_BLOCK);
 }
 
 static void read_numbers(slope_row *row, char *const *at) {
@@ -319,12 +320,27 @@ static void sum_share(void *context, char *const *at, const int64_t *step, int64
   }
 }
 
+/* Gradients of weights are written side by side, from their totals, of which the first are at `totals`. */
+typedef struct written {
+  const slope_plan *plan;
+  const kw_total *totals[2];
+} written;
+
+static void write_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  written *w = context;
+  const int64_t steps[2] = {step[OUT_BIAS], step[OUT_WEIGHT]};
+  for (int64_t i = 0; i < n; i += KW_CUT_COLUMNS) {
+    const int64_t count = kw_least(n - i, KW_CUT_COLUMNS);
+    char *here[OPERANDS];
+    for (uint32_t k = OUT_WEIGHT; k <= OUT_BIAS; k++) here[k] = at[k] + i * step[k];
+    write_sums(w->plan, here, steps, w->totals, count);
+    for (uint32_t k = 0; k < 2; k++) w->totals[k] += count;
+  }
+}
+
 static void store(const slope_run *run, int64_t weight, const kw_total *const totals[2], int64_t width) {
-  const kw_loop *kept = &run->plan->shares.outer;
-  const int64_t step[2] = {kept->step[OUT_BIAS][kept->rank - 1], kept->step[OUT_WEIGHT][kept->rank - 1]};
-  char *at[OPERANDS];
-  kw_loop_find(kept, run->base, weight, at);
-  write_sums(run->plan, at, step, totals, width);
+  written w = {run->plan, {totals[0], totals[1]}};
+  kw_loop_run(&run->plan->shares.outer, run->base, weight, weight + width, write_row, &w);
 }
 
 static void run_shares(void *user, int64_t begin, int64_t end) {
@@ -351,8 +367,9 @@ static void run_shares(void *user, int64_t begin, int64_t end) {
       store(run, task.result, totals, task.width);
       continue;
     }
-    for (int64_t w = 0; w < task.width; w++) {
-      for (uint32_t k = 0; k < 2; k++) run->totals[k][(task.result + w) * plan->cut.pieces + task.piece] = totals[k][w];
+    for (uint32_t k = 0; k < 2; k++) {
+      kw_total *to = run->totals[k] + task.piece * plan->shares.outer.numel + task.result;
+      memcpy(to, totals[k], (size_t)task.width * sizeof *to);
     }
   }
 }
@@ -370,12 +387,11 @@ static kw_status run_weights(const kw_host_api *host, slope_run *run) {
     run->totals[1] = run->totals[0] + weights * pieces;
   }
   const kw_status status = host->parallel_for(host->ctx, plan->cut.tasks, plan->cut.grain, run_shares, run);
-  for (int64_t i = 0; room && status == KW_OK && i < weights; i++) {
-    kw_total *const of[2] = {run->totals[0] + i * pieces, run->totals[1] + i * pieces};
+  if (room && status == KW_OK) {
     for (int64_t piece = 1; piece < pieces; piece++) {
-      for (uint32_t k = 0; k < 2; k++) sum->merge(of[k], of[k] + piece);
+      for (uint32_t k = 0; k < 2; k++) sum->merge_each(run->totals[k], run->totals[k] + piece * weights, weights);
     }
-    store(run, i, (const kw_total *const *)of, 1);
+    store(run, 0, (const kw_total *[]){run->totals[0], run->totals[1]}, weights);
   }
   if (room) host->host_free(host->ctx, room);
   return status;
