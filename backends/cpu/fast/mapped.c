@@ -45,12 +45,32 @@ static void map_replicated(const kw_call *call, uint32_t d, mapped_axis *axis, i
   map_pad(call, d, axis, count, kw_place_replicated);
 }
 
+/* kw_upsample_nearest of the places 0, 1, ... where no scale is given, floor((2 i + middle) in / (2 out)): what a place
+ * adds to quotient and remainder is the same for all, and needs no division. */
+static void map_nearest_places(const kw_upsample_axis *axis, int64_t step, int64_t *offsets, int64_t count) {
+  const int64_t first = axis->kind == KW_UPSAMPLE_NEAREST_EXACT ? axis->in : 0, divisor = 2 * axis->out;
+  const int64_t more = axis->in / axis->out, more_rest = 2 * (axis->in % axis->out);
+  int64_t place = first / divisor, rest = first % divisor;
+  for (int64_t i = 0; i < count; i++) {
+    offsets[i] = place * step;
+    place += more;
+    rest += more_rest;
+    if (rest < divisor) continue;
+    rest -= divisor;
+    place++;
+  }
+}
+
 static void map_upsampled(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t count, kw_upsample_kind kind) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
   const int64_t step = kw_loop_step(self, d);
   kw_upsample_axis axes[KW_MAX_RANK];
   kw_upsample_axes(axes, kind, call->outs[0], self, call->args + 2);
   axis->begin = axis->end = 0;
+  if (d >= 2 && !(axes[d - 2].scale > 0)) {
+    map_nearest_places(&axes[d - 2], step, axis->offsets, count);
+    return;
+  }
   for (int64_t i = 0; i < count; i++) axis->offsets[i] = (d < 2 ? i : kw_upsample_nearest(&axes[d - 2], i)) * step;
 }
 
