@@ -143,14 +143,16 @@ typedef struct class_piece {
 static void add_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   class_piece *piece = context;
   const class_run *run = piece->run;
+  class_sum sum = piece->sum; /* which no address is known of: it stays in registers */
   for (int64_t i = 0; i < n; i++) {
     if (i + AHEAD < n) fetch(run, at, step, i + AHEAD);
     const int64_t class = class_of(run, at[TARGET] + i * step[TARGET]);
     if (class < 0) continue;
     const double weight = weight_of(run, class);
-    piece->sum.losses += loss_of(run, at[CLASSES] + i * step[CLASSES], class, weight);
-    piece->sum.weights += weight;
+    sum.losses += loss_of(run, at[CLASSES] + i * step[CLASSES], class, weight);
+    sum.weights += weight;
   }
+  piece->sum = sum;
 }
 
 static void add_pieces(void *user, int64_t begin, int64_t end) {
