@@ -64,7 +64,7 @@ typedef struct int_tile {
 
 /* Packs `count` lines of k terms that lie side by side: word for word, of all lines. */
 static void weave_panel(const int_run *run, uint32_t *panel, int64_t width, int64_t count, const char *at,
-                        int64_t k_step, int64_t k) {
+                        int64_t k_step, int64_t k, uint32_t flip) {
   static const int8_t zeros[KW_PRODUCT_WIDTH];
   const int64_t group = run->product->group;
   const int8_t *lines[KW_BYTE_GROUP];
@@ -72,13 +72,13 @@ static void weave_panel(const int_run *run, uint32_t *panel, int64_t width, int6
     for (int64_t i = 0; i < group; i++) {
       lines[i] = p + i < k ? (const int8_t *)at + (p + i) * k_step : zeros;
     }
-    run->product->weave(panel, lines, count);
+    run->product->weave(panel, lines, count, flip);
   }
 }
 
 /* The same of lines that do not: some words of each line, which are then turned. */
 static void turn_panel(const int_run *run, uint32_t *panel, int64_t width, int64_t count, const char *at,
-                       int_lines lines, int64_t k) {
+                       int_lines lines, int64_t k, uint32_t flip) {
   const int64_t group = run->product->group;
   uint32_t words[KW_PRODUCT_WIDTH][RUN];
   int8_t terms[RUN * KW_BYTE_GROUP];
@@ -87,7 +87,7 @@ static void turn_panel(const int_run *run, uint32_t *panel, int64_t width, int64
     for (int64_t i = 0; i < count; i++) {
       const char *line = at + i * lines.step + p * lines.k_step;
       if (lines.k_step != 1) run->isa->move[0]((char *)terms, 1, line, lines.k_step, n);
-      run->product->gather(words[i], lines.k_step == 1 ? (const int8_t *)line : terms, n);
+      run->product->gather(words[i], lines.k_step == 1 ? (const int8_t *)line : terms, n, flip);
     }
     run->isa->transpose[2]((char *)panel, width * WORD, (const char *)words, RUN * WORD, count,
                            (n + group - 1) / group);
@@ -98,13 +98,13 @@ static void turn_panel(const int_run *run, uint32_t *panel, int64_t width, int64
  * own.
  */
 static void pack(const int_run *run, uint32_t *to, int64_t width, const char *at, int_lines lines, int64_t count,
-                 int64_t k) {
+                 int64_t k, uint32_t flip) {
   const int64_t words = (k + run->product->group - 1) / run->product->group;
   for (int64_t i = 0; i < count; i += width, to += width * words, at += width * lines.step) {
     if (lines.step == 1) {
-      weave_panel(run, to, width, kw_least(width, count - i), at, lines.k_step, k);
+      weave_panel(run, to, width, kw_least(width, count - i), at, lines.k_step, k, flip);
     } else {
-      turn_panel(run, to, width, kw_least(width, count - i), at, lines, k);
+      turn_panel(run, to, width, kw_least(width, count - i), at, lines, k, flip);
     }
   }
 }
@@ -115,9 +115,9 @@ static void add_terms(const int_run *run, const int_tile *tile, int64_t first, i
   const kw_byte_product *product = run->product;
   const int64_t words = (k + product->group - 1) / product->group;
   pack(run, tile->a, product->rows, run->a + tile->at.row * plan->a.step + first * plan->a.k_step, plan->a,
-       tile->at.rows, k);
+       tile->at.rows, k, 0);
   pack(run, tile->b, product->columns, run->b + tile->at.column * plan->b.step + first * plan->b.k_step, plan->b,
-       tile->at.columns, k);
+       tile->at.columns, k, product->flip);
   for (int64_t i = 0; i < tile->at.rows; i += product->rows) {
     uint32_t starts[KW_PRODUCT_WIDTH];
     const uint32_t *panel = tile->a + i * words;

@@ -50,21 +50,21 @@ typedef int32_t numbers __attribute__((vector_size(VECTOR)));
 #endif
 #define NAME(name) name##_pairs
 #define TARGET
-#define FLIP 0
 #include "byte_block.inc"
 #undef ADD
 #undef NAME
 #undef TARGET
-#undef FLIP
 
-static void weave_pairs(uint32_t *to, const int8_t *const *lines, int64_t n) {
+static void weave_pairs(uint32_t *to, const int8_t *const *lines, int64_t n, uint32_t flip) {
   const int8_t *x = lines[0], *y = lines[1];
+  (void)flip;
   KW_INDEPENDENT
   for (int64_t i = 0; i < n; i++) to[i] = (uint16_t)x[i] | (uint32_t)y[i] << 16;
 }
 
-static void gather_pairs(void *to, const int8_t *line, int64_t n) {
-  int16_t *terms = to;
+static void gather_pairs(uint32_t *to, const int8_t *line, int64_t n, uint32_t flip) {
+  int16_t *terms = (int16_t *)(void *)to;
+  (void)flip;
   for (int64_t i = 0; i < n; i++) terms[i] = line[i];
   if (n % 2 != 0) terms[n] = 0;
 }
@@ -75,29 +75,29 @@ static void start_pairs(uint32_t *starts, const uint32_t *panel, int64_t n) {
   memset(starts, 0, ROWS * sizeof *starts);
 }
 
-static const kw_byte_product pairs = {ROWS, COLUMNS, 2, weave_pairs, gather_pairs, start_pairs, block_pairs};
+static const kw_byte_product pairs = {ROWS, COLUMNS, 2, 0, weave_pairs, gather_pairs, start_pairs, block_pairs};
 
 /* ---- Four terms -------------------------------------------------------------------------------------------------- */
 
 #if defined(__AVX512F__)
 #define NAME(name) name##_quads
 #define TARGET __attribute__((target("avx512vnni")))
-#define FLIP 0x80808080u
 #define ADD(sum, x, y) ((words)_mm512_dpbusd_epi32((__m512i)(sum), (__m512i)(y), (__m512i)(x)))
 #include "byte_block.inc"
 
-static void weave_quads(uint32_t *to, const int8_t *const *lines, int64_t n) {
+static void weave_quads(uint32_t *to, const int8_t *const *lines, int64_t n, uint32_t flip) {
   const uint8_t *a = (const uint8_t *)lines[0], *b = (const uint8_t *)lines[1];
   const uint8_t *c = (const uint8_t *)lines[2], *d = (const uint8_t *)lines[3];
   KW_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    to[i] = a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24;
+    to[i] = (a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24) ^ flip;
   }
 }
 
-static void gather_quads(void *to, const int8_t *line, int64_t n) {
+static void gather_quads(uint32_t *to, const int8_t *line, int64_t n, uint32_t flip) {
   memcpy(to, line, (size_t)n);
   memset((char *)to + n, 0, (size_t)(-n & 3));
+  for (int64_t i = 0; i < (n + 3) / 4; i++) to[i] ^= flip;
 }
 
 static void start_quads(uint32_t *starts, const uint32_t *panel, int64_t n) {
@@ -112,7 +112,8 @@ static void start_quads(uint32_t *starts, const uint32_t *panel, int64_t n) {
   for (int i = 0; i < ROWS; i++) starts[i] = -128u * (uint32_t)sums[i];
 }
 
-static const kw_byte_product quads = {ROWS, COLUMNS, 4, weave_quads, gather_quads, start_quads, block_quads};
+static const kw_byte_product quads = {ROWS,        COLUMNS,      4,           0x80808080u,
+                                      weave_quads, gather_quads, start_quads, block_quads};
 
 static bool has_quads(void) {
   return __builtin_cpu_supports("avx512vnni");

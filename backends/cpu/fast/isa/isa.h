@@ -210,11 +210,12 @@ typedef struct kw_product {
 typedef struct kw_byte_product {
   int64_t rows, columns; /* of a block */
   int64_t group;         /* terms of a word, KW_BYTE_GROUP at most */
+  uint32_t flip;         /* what is flipped in the words of the second matrix; in those of the first 0 */
 
   /* n words, word i of element i of each of `group` lines. */
-  void (*weave)(uint32_t *words, const int8_t *const *lines, int64_t n);
+  void (*weave)(uint32_t *words, const int8_t *const *lines, int64_t n, uint32_t flip);
   /* The words of n terms of a line. */
-  void (*gather)(void *words, const int8_t *line, int64_t n);
+  void (*gather)(uint32_t *words, const int8_t *line, int64_t n, uint32_t flip);
 
   /* What the sums of `rows` rows begin with: of their panel, [n][rows] words. */
   void (*start)(uint32_t *starts, const uint32_t *panel, int64_t n);
