@@ -83,12 +83,13 @@ static bool conv_make(const kw_call *call, conv_job *job) {
     info.dilation[d] = args[5].u.ints[d] - 1;
   }
   if (kw_onednn_conv_create(&info, &job->conv) != KW_OK) return false;
-  const size_t packed = kw_onednn_conv_weight_size(job->conv), room = kw_onednn_conv_room(job->conv);
+  const size_t packed = kw_onednn_conv_packed_size(job->conv, KW_ONEDNN_WEIGHT), room = kw_onednn_conv_room(job->conv);
   if (bias) job->bias = kw_peer_numbers(bias->numel);
   if (packed > 0) job->packed = aligned_alloc(64, (packed / 64 + 1) * 64);
   job->room = aligned_alloc(64, (room / 64 + 1) * 64);
   if ((packed > 0 && !job->packed) || !job->room || (bias && !job->bias)) return false;
-  return packed == 0 || kw_onednn_conv_pack(job->conv, job->at[KW_ONEDNN_WEIGHT], job->packed) == KW_OK;
+  return packed == 0 ||
+         kw_onednn_conv_pack(job->conv, KW_ONEDNN_WEIGHT, job->at[KW_ONEDNN_WEIGHT], job->packed) == KW_OK;
 }
 
 static bool onednn_prepare(void *peer, const kw_call *call, void **out_job, char *why, size_t size) {
@@ -110,7 +111,8 @@ static void onednn_run(void *peer, void *state) {
   (void)peer;
   const onednn_job *job = state;
   if (job->conv.conv) {
-    kw_onednn_conv_run(job->conv.conv, job->conv.at, job->conv.packed, job->conv.bias, job->conv.room);
+    const void *const packed[KW_ONEDNN_OPERANDS] = {[KW_ONEDNN_WEIGHT] = job->conv.packed};
+    kw_onednn_conv_run(job->conv.conv, job->conv.at, packed, job->conv.bias, job->conv.room);
     return;
   }
   const kw_peer_products *p = job->products;

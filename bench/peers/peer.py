@@ -196,6 +196,8 @@ class PyTorch:
         positional = [each for each in schema.arguments if not each.kwarg_only]
         by_name = [each.name for each in schema.arguments if each.kwarg_only]
         given, named = args[: len(positional)], dict(zip(by_name, args[len(positional):]))
+        if base == "clone":  # which would keep the strides, where Keyway's makes a dense tensor
+            named["memory_format"] = self.torch.contiguous_format
         chosen, outs = overload, {}
         if not schema.is_mutable and not named:
             chosen, outs = self.with_results(schema, packet, given)
