@@ -2,6 +2,7 @@
  *
  * Convolution and its gradients by oneDNN, in f32: other dtypes, and tensors that lie as oneDNN does not take them, are
  * copied. A convolution is cut into images and slabs of channels, by its shape alone, and a thread takes one at a time.
+ * One whose window is a single element, which comes to every element, is a product of matrices.
  */
 #include "fast.h"
 
@@ -9,6 +10,7 @@
 #include "onednn/onednn.h"
 #include "number.h"
 #include "operand.h"
+#include "product.h"
 #include "reference.h"
 #include "walk.h"
 
@@ -52,6 +54,7 @@ typedef struct conv_plan {
   conv_tensor tensors[TENSORS];
   conv_part parts[2];
   uint32_t part_count;
+  bool is_product; /* of the weight and the images, all as they lie: there are no parts */
 } conv_plan;
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
@@ -200,6 +203,22 @@ static void drop_plan(void *the_plan) {
   for (uint32_t i = 0; i < plan->part_count; i++) kw_onednn_conv_destroy(plan->parts[i].conv);
 }
 
+static bool is_product(const kw_call *call, const conv_plan *plan) {
+  const conv_op *op = ((const kw_fast_kernel *)call->user)->family;
+  const kw_value *lists = call->args + op->first;
+  const kw_onednn_tensor *weight = &plan->tensors[WEIGHT].layout;
+  if (op->is_backward || lists[3].u.b || lists[5].u.i != 1) return false;
+  for (uint32_t i = INPUT; i <= OUTPUT; i++) {
+    if (plan->tensors[i].is_copied) return false;
+  }
+  for (uint32_t d = 0; d + 2 < weight->rank; d++) {
+    if (weight->shape[2 + d] != 1 || kw_operand_listed(&lists[0], d) != 1 || kw_operand_listed(&lists[1], d) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* The gradient of the input is what the other kind of convolution makes of the output's. */
 static kw_status plan_convolution(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const conv_op *op = kernel->family;
@@ -209,6 +228,8 @@ static kw_status plan_convolution(const kw_fast_kernel *kernel, const kw_call *c
     const kw_tensor_ref *tensor = tensor_of(call, i);
     if (tensor) plan->tensors[i] = describe(tensor);
   }
+  plan->is_product = is_product(call, plan);
+  if (plan->is_product) return KW_OK;
   const uint32_t input = op->is_backward ? GRAD_INPUT : INPUT;
   const kw_onednn_operand of_input = transposed ? KW_ONEDNN_PLACES : KW_ONEDNN_FIELD;
   const kw_onednn_operand of_output = transposed ? KW_ONEDNN_FIELD : KW_ONEDNN_PLACES;
@@ -424,10 +445,33 @@ static kw_status run_reference(const kw_call *call, const char *op) {
   return table->run(call);
 }
 
+/* A tensor [images, channels, size...] as [images, channels, elements]. */
+static kw_tensor_ref as_matrices(const kw_tensor_ref *tensor) {
+  kw_tensor_ref out = *tensor;
+  out.rank = 3;
+  out.shape[2] = tensor->numel / (tensor->shape[0] * tensor->shape[1]);
+  out.strides[2] = tensor->strides[tensor->rank - 1];
+  return out;
+}
+
+static kw_status run_as_product(const kw_host_api *host, const kw_call *call) {
+  const kw_tensor_ref images = as_matrices(tensor_of(call, INPUT)), out = as_matrices(tensor_of(call, OUTPUT));
+  kw_tensor_ref weight = *tensor_of(call, WEIGHT), bias;
+  weight.rank = 2;
+  const bool has_bias = call->args[2].tag == KW_TAG_TENSOR;
+  if (has_bias) {
+    bias = *call->args[2].u.tensor;
+    bias.rank = 2;
+    bias.shape[1] = 1;
+  }
+  return kw_product_apply(host, &out, &weight, &images, has_bias ? &bias : NULL);
+}
+
 static kw_status run_convolution(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const kw_fast_kernel *kernel = call->user;
   const conv_op *op = kernel->family;
   const conv_plan *plan = the_plan;
+  if (plan->is_product) return run_as_product(host, call);
   if (!kw_onednn_is_there()) return run_reference(call, kernel->op);
   conv_run run = {.plan = plan};
   kw_status status = KW_OK;

@@ -7,7 +7,7 @@
  * Every sum has its terms in an order that the shape alone sets, so tiles may be as small as threads like them. oneDNN
  * may order them by the size of the tile: its tiles are cut by the shape alone, large, because it packs for each anew.
  */
-#include "fast.h"
+#include "product.h"
 
 #include "onednn/onednn.h"
 #include "operand.h"
@@ -96,7 +96,7 @@ static kw_status plan_product(const kw_fast_kernel *kernel, const kw_call *call,
   plan->batch = rank > 2 ? out->shape[0] : 1;
   plan->rows = out->shape[rank - 2];
   plan->columns = out->shape[rank - 1];
-  plan->k = a->shape[rank - 1];
+  plan->k = a->shape[a->rank - 1];
   plan->a = matrix_of(a, plan->port.size);
   plan->b = matrix_of(b, plan->port.size);
   plan->out = matrix_of(out, plan->port.size);
@@ -279,7 +279,11 @@ static void run_library_tiles(void *user, int64_t begin, int64_t end) {
                 tile.column * plan->out.column_step;
     for (int64_t r = 0; run->beta && r < tile.rows; r++) {
       const char *self = run->self + (tile.row + r) * plan->self.row_step + tile.column * plan->self.column_step;
-      run->isa->read[KW_F32][KW_LANE_F32](out + r * plan->out.row_step, self, plan->self.column_step, tile.columns);
+      if (plan->self.column_step == 0) {
+        kw_lanes_fill(out + r * plan->out.row_step, self, KW_LANE_F32, tile.columns);
+      } else {
+        run->isa->read[KW_F32][KW_LANE_F32](out + r * plan->out.row_step, self, plan->self.column_step, tile.columns);
+      }
     }
     const kw_onednn_matrix a = library_matrix(plan->a, run->a + tile.batch * plan->a.batch_step, tile.row, 0);
     const kw_onednn_matrix b = library_matrix(plan->b, run->b + tile.batch * plan->b.batch_step, 0, tile.column);
@@ -455,6 +459,27 @@ static kw_status run_product(const kw_host_api *host, const kw_call *call, const
     status = run_in_tiles(host, &run);
   }
   return status == KW_OK && run.has_failed ? KW_ERR_OUT_OF_MEMORY : status;
+}
+
+kw_status kw_product_apply(const kw_host_api *host, const kw_tensor_ref *out, const kw_tensor_ref *a,
+                           const kw_tensor_ref *b, const kw_tensor_ref *self) {
+  const kw_value one = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = 1};
+  const kw_value args[] = {{.tag = KW_TAG_TENSOR, .u.tensor = self},
+                           {.tag = KW_TAG_TENSOR, .u.tensor = a},
+                           {.tag = KW_TAG_TENSOR, .u.tensor = b},
+                           one,
+                           one};
+  const product_op op = {.first = 1, .adds_self = self != NULL};
+  const kw_fast_kernel kernel = {.family = &op};
+  product_plan plan = {.batch = 0};
+  const kw_call call = {.struct_size = sizeof call,
+                        .arg_count = sizeof args / sizeof *args,
+                        .args = args,
+                        .out_count = 1,
+                        .outs = &out,
+                        .user = (void *)(uintptr_t)&kernel};
+  const kw_status status = plan_product(&kernel, &call, &plan);
+  return status == KW_OK ? run_product(host, &call, &plan) : status;
 }
 
 static const kw_fast_kernel kernels[] = {
