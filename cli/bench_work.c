@@ -302,6 +302,7 @@ const kw_bench_work kw_bench_works[] = {
     {"native_layer_norm_backward", "gradients", ELEMENTS, "t[r,w] t[r,w] w t[r,1] t[r,1] t[w] t[w] 1,1,1"},
     {"native_batch_norm_backward", "gradients", CHANNELS,
      "t[2,n,28,28] t[2,n,28,28] t[n] t[n] t[n] t[n] t[n] true 1e-5 1,1,1"},
+    {"grid_sampler_2d_backward", "gradients", CHANNELS, "t[1,n,28,28] t[1,n,28,28] t[1,28,28,2] 0 0 false 1,1"},
     {"convolution_backward", "gradients", CHANNELS,
      "t[1,n,28,28] t[1,n,28,28] t[n,n,3,3] none 1,1 1,1 1,1 false 0,0 1 1,1,0"},
     {"max_pool2d_with_indices_backward", "gradients", CHANNELS,

@@ -13,4 +13,12 @@ static inline double kw_cubic_weight(double x) {
   return ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
 }
 
+/* The derivative of that by x. */
+static inline double kw_cubic_slope(double x) {
+  const double A = -0.75, distance = x < 0 ? -x : x;
+  const double slope = distance <= 1 ? (3 * (A + 2) * distance - 2 * (A + 3)) * distance
+                                     : (3 * A * distance - 10 * A) * distance + 8 * A;
+  return x < 0 ? -slope : slope;
+}
+
 #endif /* KEYWAY_CPU_FAST_CUBIC_H */

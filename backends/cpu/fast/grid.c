@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grid_sampler_2d: where the places of a grid lie in the image, and with which weights, is settled for a block of them
- * and then used for every channel.
+ * grid_sampler_2d and its gradients: where the places of a grid lie in the image, and with which weights, is settled
+ * for a block of them and then used for every channel.
  */
 #include "fast.h"
 
 #include "cubic.h"
 #include "loop.h"
+#include "number.h"
+#include "sizes.h"
+#include "strided.h"
 #include "walk.h"
 
 #include <math.h>
+#include <string.h>
 
 #define BLOCK 256   /* places that are settled at once: their offsets and weights stay in the first cache */
+#define LINE 8      /* channels whose gradients are added up side by side */
 #define GRAIN 16384 /* elements of the result: the fewest that a thread is woken for */
 
 enum { DOWN, ACROSS, DIRECTIONS, TAPS = 4 };
@@ -19,22 +24,37 @@ enum { DOWN, ACROSS, DIRECTIONS, TAPS = 4 };
 typedef enum grid_mode { BILINEAR, NEAREST, BICUBIC } grid_mode;
 typedef enum grid_padding { ZEROS, BORDER, REFLECTION } grid_padding;
 
-typedef struct grid_plan {
-  kw_port port;
-  bool is_flat; /* the result's rows follow each other: all of a channel is one */
-} grid_plan;
+/* Whether 32 bits tell the elements of a plane apart, as they lie and as dense ones. */
+static bool has_small_planes(const kw_tensor_ref *image) {
+  int64_t last = 0;
+  for (uint32_t d = 2; d < 4; d++) {
+    if (image->strides[d] < 0) return false;
+    last += (image->shape[d] - 1) * image->strides[d];
+  }
+  return last <= INT32_MAX && image->shape[2] * image->shape[3] <= INT32_MAX;
+}
 
-static kw_status plan_grid(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  const kw_tensor_ref *image = call->args[0].u.tensor, *grid = call->args[1].u.tensor, *out = call->outs[0];
-  grid_plan *plan = out_plan;
+/* The plan is the port of the dtype that all tensors have. */
+static kw_status plan_grid(kw_port *port, const kw_call *call, uint32_t tensors, uint32_t image) {
+  const kw_dtype dtype = call->args[0].u.tensor->dtype;
+  for (uint32_t k = 0; k < tensors; k++) {
+    if (call->args[k].u.tensor->dtype != dtype) return KW_ERR_NOT_IMPLEMENTED;
+  }
+  for (uint32_t k = 0; k < call->out_count; k++) {
+    if (call->outs[k] && call->outs[k]->dtype != dtype) return KW_ERR_NOT_IMPLEMENTED;
+  }
+  if (!has_small_planes(call->args[image].u.tensor)) return KW_ERR_NOT_IMPLEMENTED;
+  return kw_port_open(port, dtype, kw_lane_of(dtype)) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
+static kw_status plan_forward(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
   (void)kernel;
-  if (image->dtype != out->dtype || grid->dtype != out->dtype) return KW_ERR_NOT_IMPLEMENTED;
-  if (!kw_port_open(&plan->port, out->dtype, kw_lane_of(out->dtype))) return KW_ERR_NOT_IMPLEMENTED;
-  int64_t last = 0; /* element of a plane, and whether elements can be told apart by 32 bits */
-  for (uint32_t d = 2; d < 4; d++) last += (image->shape[d] - 1) * image->strides[d];
-  if (last > INT32_MAX || image->strides[2] < 0 || image->strides[3] < 0) return KW_ERR_NOT_IMPLEMENTED;
-  plan->is_flat = out->strides[2] == out->shape[3] * out->strides[3];
-  return KW_OK;
+  return plan_grid(plan, call, 2, 0);
+}
+
+static kw_status plan_backward(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
+  (void)kernel;
+  return plan_grid(plan, call, 3, 1);
 }
 
 /* ---- Along one direction ----------------------------------------------------------------------------------------- */
@@ -44,6 +64,7 @@ typedef struct grid_taps {
   int count;
   int64_t index[TAPS];
   double weight[TAPS];
+  double slope[TAPS]; /* the weight's derivative by the number of the grid, see taps_of */
 } grid_taps;
 
 /* The arguments: how numbers of the grid are meant. */
@@ -60,12 +81,16 @@ INLINED double coordinate_of(const grid_rule *rule, double x, int64_t size) {
   return rule->align_corners ? (x + 1) / 2 * (double)(size - 1) : ((x + 1) * (double)size - 1) / 2;
 }
 
-/* Mirrored at the centres of the outer elements, or at their edges. */
-static double reflect(const grid_rule *rule, double x, int64_t size) {
+/* Mirrored at the centres of the outer elements, or at their edges; *io_slope changes its sign where the direction
+ * does.
+ */
+static double reflect(const grid_rule *rule, double x, int64_t size, double *io_slope) {
   const double low = rule->align_corners ? 0 : -0.5, span = rule->align_corners ? (double)(size - 1) : (double)size;
   if (span == 0) return 0;
   const double distance = x < low ? low - x : x - low, part = fmod(distance, span);
-  return low + (fmod(floor(distance / span), 2) != 0 ? span - part : part);
+  const bool odd = fmod(floor(distance / span), 2) != 0;
+  if ((x < low) != odd) *io_slope = -*io_slope;
+  return low + (odd ? span - part : part);
 }
 
 /* The index that stands for one outside; only the cubic kind asks. */
@@ -90,25 +115,29 @@ INLINED int64_t whole_part(double x) {
   return cut - ((double)cut > x);
 }
 
-INLINED grid_taps taps_of(const grid_rule *rule, grid_mode mode, double x, int64_t size) {
+/* With slopes only if `is_sloped`. */
+INLINED grid_taps taps_of(const grid_rule *rule, grid_mode mode, double x, int64_t size, bool is_sloped) {
   const double last = (double)(size - 1);
-  double at = coordinate_of(rule, x, size);
+  double at = coordinate_of(rule, x, size), slope = (rule->align_corners ? last : (double)size) / 2;
   if (mode != BICUBIC) {
-    if (rule->padding == REFLECTION) at = reflect(rule, at, size);
-    if (rule->padding != ZEROS && at < 0) at = 0;
-    if (rule->padding != ZEROS && at > last) at = last;
+    if (rule->padding == REFLECTION) at = reflect(rule, at, size, &slope);
+    if (rule->padding != ZEROS && at <= 0) at = slope = 0;
+    if (rule->padding != ZEROS && at >= last) at = last, slope = 0;
   }
   int64_t first = whole_part(at);
   double part = at - (double)first;
   if (mode == NEAREST) {
     if (part > 0.5 || (part == 0.5 && first % 2 != 0)) first++; /* to even */
-    return (grid_taps){1, {within(rule, mode, first, size)}, {1}};
+    return (grid_taps){1, {within(rule, mode, first, size)}, {1}, {0}};
   }
-  grid_taps taps = {2, {0}, {1 - part, part}};
+  grid_taps taps = {2, {0}, {1 - part, part}, {-slope, slope}};
   if (mode == BICUBIC) {
     taps.count = TAPS;
     first--;
-    for (int k = 0; k < TAPS; k++) taps.weight[k] = kw_cubic_weight(part + 1 - k);
+    for (int k = 0; k < TAPS; k++) {
+      taps.weight[k] = kw_cubic_weight(part + 1 - k);
+      if (is_sloped) taps.slope[k] = slope * kw_cubic_slope(part + 1 - k);
+    }
   }
   for (int k = 0; k < taps.count; k++) taps.index[k] = within(rule, mode, first + k, size);
   return taps;
@@ -116,12 +145,18 @@ INLINED grid_taps taps_of(const grid_rule *rule, grid_mode mode, double x, int64
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
+/* Image and grid lie in memory as lanes do: where dtypes are narrower they are copies. */
 typedef struct grid_run {
-  const grid_plan *plan;
-  const kw_tensor_ref *image, *grid, *out;
+  const kw_host_api *host;
+  const kw_port *port;
+  kw_tensor_ref image, grid;
+  const kw_tensor_ref *out; /* or a gradient, see there */
+  const kw_tensor_ref *grad;
   grid_rule rule;
-  int64_t rows, row; /* of a channel of the result: how many, and their places */
-  int64_t blocks;    /* of a row */
+  int64_t strides[DIRECTIONS]; /* that offsets are made with */
+  int64_t rows, row;           /* of a channel of the result: how many, and their places */
+  int64_t blocks;              /* of a row */
+  atomic_int status;           /* what the threads met with */
 } grid_run;
 
 /* Offsets are elements. */
@@ -136,18 +171,20 @@ static inline double number_at(kw_lane lane, const char *at) {
   return lane == KW_LANE_F32 ? (double)*(const float *)(const void *)at : *(const double *)(const void *)at;
 }
 
-/* The taps of place number i of the block, from those along both directions. */
+/* The taps of place number i of the block, from those along both directions; along `slope` with slopes. */
 INLINED void join_taps(const grid_run *run, grid_block *block, int64_t i, const grid_taps *down,
-                       const grid_taps *across) {
-  const int64_t *strides = run->image->strides;
+                       const grid_taps *across, int slope) {
   const int64_t count = block->taps = down->count * across->count;
+  const double *downs = slope == DOWN ? down->slope : down->weight;
+  const double *acrosses = slope == ACROSS ? across->slope : across->weight;
   for (int a = 0, t = 0; a < down->count; a++) {
     for (int b = 0; b < across->count; b++, t++) {
       const bool is_there = down->index[a] >= 0 && across->index[b] >= 0;
-      const int64_t offset = is_there ? down->index[a] * strides[2] + across->index[b] * strides[3] : -1;
-      const double weight = down->weight[a] * across->weight[b];
+      const int64_t offset =
+          is_there ? down->index[a] * run->strides[DOWN] + across->index[b] * run->strides[ACROSS] : -1;
+      const double weight = downs[a] * acrosses[b];
       block->offsets[i * count + t] = (int32_t)offset;
-      if (run->plan->port.lane == KW_LANE_F32) {
+      if (run->port->lane == KW_LANE_F32) {
         ((float *)(void *)block->weights)[i * count + t] = (float)weight;
       } else {
         ((double *)(void *)block->weights)[i * count + t] = weight;
@@ -156,96 +193,327 @@ INLINED void join_taps(const grid_run *run, grid_block *block, int64_t i, const 
   }
 }
 
-INLINED void settle_as(grid_mode mode, const grid_run *run, grid_block *block, int64_t image, int64_t row,
-                       int64_t first, int64_t n) {
-  const kw_tensor_ref *grid = run->grid;
-  const kw_lane lane = run->plan->port.lane;
-  const int64_t width = run->out->shape[3], place = row * run->row + first;
+/* Places of a block: n of an image, from place `first` of row `row` on. */
+typedef struct grid_places {
+  int64_t image, row, first, n;
+} grid_places;
+
+INLINED void settle_as(grid_mode mode, const grid_run *run, grid_block *block, const grid_places *places, int slope) {
+  const kw_tensor_ref *grid = &run->grid;
+  const kw_lane lane = run->port->lane;
+  const int64_t width = grid->shape[2], place = places->row * run->row + places->first;
   const int64_t down = kw_loop_step(grid, 1), across = kw_loop_step(grid, 2), second = kw_loop_step(grid, 3);
-  const int64_t rows = run->image->shape[2], columns = run->image->shape[3];
-  const char *line = kw_walk_base(grid) + image * kw_loop_step(grid, 0) + place / width * down;
+  const int64_t rows = run->image.shape[2], columns = run->image.shape[3];
+  const char *line = kw_walk_base(grid) + places->image * kw_loop_step(grid, 0) + place / width * down;
   int64_t j = place % width;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < places->n; i++) {
     const char *at = line + j * across;
-    const grid_taps y = taps_of(&run->rule, mode, number_at(lane, at + second), rows);
-    const grid_taps x = taps_of(&run->rule, mode, number_at(lane, at), columns);
-    join_taps(run, block, i, &y, &x);
+    const grid_taps y = taps_of(&run->rule, mode, number_at(lane, at + second), rows, slope == DOWN);
+    const grid_taps x = taps_of(&run->rule, mode, number_at(lane, at), columns, slope == ACROSS);
+    join_taps(run, block, i, &y, &x, slope);
     if (++j < width) continue;
     j = 0;
     line += down;
   }
 }
 
-/* Settles n places of an image from place `first` of row `row` on. */
-static void settle(const grid_run *run, grid_block *block, int64_t image, int64_t row, int64_t first, int64_t n) {
+/* Settles places with weights, or with their slopes along a direction. */
+static void settle(const grid_run *run, grid_block *block, const grid_places *places, int slope) {
   switch (run->rule.mode) {
     case BILINEAR:
-      settle_as(BILINEAR, run, block, image, row, first, n);
+      settle_as(BILINEAR, run, block, places, slope);
       break;
     case NEAREST:
-      settle_as(NEAREST, run, block, image, row, first, n);
+      settle_as(NEAREST, run, block, places, slope);
       break;
     default:
-      settle_as(BICUBIC, run, block, image, row, first, n);
+      settle_as(BICUBIC, run, block, places, slope);
   }
 }
 
-/* The results of n places, which are settled, in `planes` channels; `plane` and `to` are the first's. */
-static void weigh(const grid_run *run, grid_block *block, const char *plane, char *to, int64_t planes, int64_t n) {
-  const kw_port *port = &run->plan->port;
-  const int64_t step = kw_loop_step(run->out, 3), plane_step = kw_loop_step(run->image, 1);
-  const int64_t to_step = kw_loop_step(run->out, 1);
+/* Block number b of the run. */
+static grid_places places_of(const grid_run *run, int64_t b) {
+  const int64_t first = b % run->blocks * BLOCK, left = run->row - first;
+  return (grid_places){b / run->blocks / run->rows, b / run->blocks % run->rows, first, left < BLOCK ? left : BLOCK};
+}
+
+static int64_t blocks_of(const grid_run *run) {
+  return run->image.shape[0] * run->rows * run->blocks;
+}
+
+/* The weighted sums of n places, which are settled, in `planes` channels, into lanes; `plane` is the first's. */
+static void weigh(const grid_run *run, grid_block *block, const char *plane, void *const *lanes, int64_t planes,
+                  int64_t n) {
+  const int64_t plane_step = kw_loop_step(&run->image, 1);
   const void *from[KW_POOL_PLANES];
-  void *lanes[KW_POOL_PLANES];
+  void *to[KW_POOL_PLANES];
   for (int64_t c = 0; c < KW_POOL_PLANES; c++) { /* those that are not there do the last one's work */
     const int64_t here = c < planes ? c : planes - 1;
     from[c] = plane + here * plane_step;
-    lanes[c] = kw_port_is_lanes(port, step) ? to + here * to_step : block->lanes[here];
+    to[c] = lanes[here];
   }
-  kw_fast_isa()->pools[port->lane].weigh(lanes, from, block->offsets, block->weights, block->taps, n);
-  for (int64_t c = 0; c < planes && !kw_port_is_lanes(port, step); c++) {
-    kw_port_write(port, to + c * to_step, step, lanes[c], n);
+  kw_fast_isa()->pools[run->port->lane].weigh(to, from, block->offsets, block->weights, block->taps, n);
+}
+
+/* Copies of narrow images and grids, in *out_room; NULL: they lie as lanes where they are. Freed by the caller. */
+static kw_status open_run(grid_run *run, const kw_value *tensors, void **out_room) {
+  run->image = *tensors[0].u.tensor;
+  run->grid = *tensors[1].u.tensor;
+  run->rule = (grid_rule){(grid_mode)tensors[2].u.i, (grid_padding)tensors[3].u.i, tensors[4].u.b};
+  kw_status status = KW_OK;
+  *out_room = NULL;
+  if (kw_number_is_narrow(run->port->dtype)) {
+    kw_tensor_ref image = kw_strided_dense_like(&run->image, KW_F32), grid = kw_strided_dense_like(&run->grid, KW_F32);
+    const uint64_t bytes = (uint64_t)(image.numel + grid.numel) * sizeof(float);
+    status = run->host->host_alloc(run->host->ctx, bytes, 64, out_room);
+    if (status != KW_OK) return status;
+    image.mem = *out_room;
+    grid.mem = (float *)*out_room + image.numel;
+    status = kw_strided_copy(run->host, &image, &run->image);
+    if (status == KW_OK) status = kw_strided_copy(run->host, &grid, &run->grid);
+    run->image = image;
+    run->grid = grid;
   }
+  for (int d = 0; d < DIRECTIONS; d++) run->strides[d] = run->image.strides[2 + d];
+  return status;
+}
+
+static void close_run(const grid_run *run, void *room) {
+  if (room) run->host->host_free(run->host->ctx, room);
+}
+
+/* As rows of blocks: the rows of the grid, or all of them as one. */
+static void set_rows(grid_run *run, bool is_flat) {
+  const int64_t height = run->grid.shape[1], width = run->grid.shape[2];
+  run->rows = is_flat ? 1 : height;
+  run->row = is_flat ? height * width : width;
+  run->blocks = (run->row + BLOCK - 1) / BLOCK;
+}
+
+/* ---- grid_sampler_2d --------------------------------------------------------------------------------------------- */
+
+/* `to` is the first place's result in the first of the channels. */
+static void write_places(const grid_run *run, grid_block *block, const char *plane, char *to, int64_t planes,
+                         int64_t n) {
+  const kw_port *port = run->port;
+  const int64_t step = kw_loop_step(run->out, 3), to_step = kw_loop_step(run->out, 1);
+  const bool is_lanes = kw_port_is_lanes(port, step);
+  void *lanes[KW_POOL_PLANES];
+  for (int64_t c = 0; c < planes; c++) lanes[c] = is_lanes ? to + c * to_step : block->lanes[c];
+  weigh(run, block, plane, lanes, planes, n);
+  for (int64_t c = 0; c < planes && !is_lanes; c++) kw_port_write(port, to + c * to_step, step, lanes[c], n);
 }
 
 static void run_blocks(void *user, int64_t begin, int64_t end) {
   grid_block block;
   const grid_run *run = user;
-  const kw_tensor_ref *out = run->out, *image = run->image;
+  const kw_tensor_ref *out = run->out, *image = &run->image;
   for (int64_t b = begin; b < end; b++) {
-    const int64_t number = b / run->blocks / run->rows, row = b / run->blocks % run->rows;
-    const int64_t first = b % run->blocks * BLOCK, n = run->row - first < BLOCK ? run->row - first : BLOCK;
-    settle(run, &block, number, row, first, n);
-    char *to = kw_walk_base(out) + number * kw_loop_step(out, 0) + row * kw_loop_step(out, 2);
-    const char *plane = kw_walk_base(image) + number * kw_loop_step(image, 0);
+    const grid_places p = places_of(run, b);
+    settle(run, &block, &p, DIRECTIONS);
+    char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 2);
+    const char *plane = kw_walk_base(image) + p.image * kw_loop_step(image, 0);
     for (int64_t c = 0; c < out->shape[1]; c += KW_POOL_PLANES) {
-      const int64_t left = out->shape[1] - c;
-      weigh(run, &block, plane + c * kw_loop_step(image, 1),
-            to + c * kw_loop_step(out, 1) + first * kw_loop_step(out, 3), left < KW_POOL_PLANES ? left : KW_POOL_PLANES,
-            n);
+      write_places(run, &block, plane + c * kw_loop_step(image, 1),
+                   to + c * kw_loop_step(out, 1) + p.first * kw_loop_step(out, 3),
+                   kw_least(out->shape[1] - c, KW_POOL_PLANES), p.n);
     }
   }
 }
 
 /* Arguments: input, grid, interpolation_mode, padding_mode, align_corners. */
-static kw_status run_grid(const kw_host_api *host, const kw_call *call, const void *the_plan) {
-  const grid_plan *plan = the_plan;
+static kw_status run_grid(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_tensor_ref *out = call->outs[0];
   if (out->numel == 0) return KW_OK;
-  grid_run run = {.plan = plan, .image = call->args[0].u.tensor, .grid = call->args[1].u.tensor, .out = out};
-  run.rule = (grid_rule){(grid_mode)call->args[2].u.i, (grid_padding)call->args[3].u.i, call->args[4].u.b};
-  run.rows = plan->is_flat ? 1 : out->shape[2];
-  run.row = plan->is_flat ? out->shape[2] * out->shape[3] : out->shape[3];
-  run.blocks = (run.row + BLOCK - 1) / BLOCK;
-  const int64_t elements = out->numel / (out->shape[0] * run.rows * run.blocks);
-  return host->parallel_for(host->ctx, out->shape[0] * run.rows * run.blocks, 1 + GRAIN / elements, run_blocks, &run);
+  grid_run run = {.host = host, .port = plan, .out = out};
+  void *room;
+  kw_status status = open_run(&run, call->args, &room);
+  if (status == KW_OK) {
+    set_rows(&run, out->strides[2] == out->shape[3] * out->strides[3]);
+    status =
+        host->parallel_for(host->ctx, blocks_of(&run), 1 + GRAIN / (out->numel / blocks_of(&run)), run_blocks, &run);
+  }
+  close_run(&run, room);
+  return status;
 }
 
-static const kw_fast_kernel kernels[] = {{.op = "grid_sampler_2d",
-                                          .dtypes = KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64),
-                                          .plan_size = sizeof(grid_plan),
-                                          .make_plan = plan_grid,
-                                          .run = run_grid}};
+/* ---- Sums of gradients ------------------------------------------------------------------------------------------- */
+
+/* As wide as the reference's bound wants them for any number of terms. */
+typedef struct grid_sums {
+  int64_t size; /* bytes of a sum */
+
+  /* Adds gradients of n settled places in LINE channels, BLOCK lanes each, to the sums of a plane, LINE an element. */
+  void (*spread)(void *sums, const grid_block *block, const void *grads, int64_t n);
+  /* sums[i] += x[i] * y[i] */
+  void (*add_products)(void *sums, const void *x, const void *y, int64_t n);
+  /* lanes[i] = sums[i * step] */
+  void (*round)(void *lanes, const void *sums, int64_t step, int64_t n);
+} grid_sums;
+
+#define SUMS(name, T, wide)                                                                           \
+  static void spread_##name(void *sums, const grid_block *block, const void *grads, int64_t n) {      \
+    const T *weights = (const T *)(const void *)block->weights;                                       \
+    for (int64_t i = 0; i < n; i++) {                                                                 \
+      wide grad[LINE];                                                                                \
+      for (int c = 0; c < LINE; c++) grad[c] = ((const T *)grads)[c * BLOCK + i];                     \
+      for (int64_t t = i * block->taps; t < (i + 1) * block->taps; t++) {                             \
+        if (block->offsets[t] < 0) continue;                                                          \
+        wide *to = (wide *)sums + (int64_t)block->offsets[t] * LINE;                                  \
+        for (int c = 0; c < LINE; c++) to[c] += weights[t] * grad[c];                                 \
+      }                                                                                               \
+    }                                                                                                 \
+  }                                                                                                   \
+  static void add_products_##name(void *sums, const void *x, const void *y, int64_t n) {              \
+    for (int64_t i = 0; i < n; i++) ((wide *)sums)[i] += (wide)((const T *)x)[i] * ((const T *)y)[i]; \
+  }                                                                                                   \
+  static void round_##name(void *lanes, const void *sums, int64_t step, int64_t n) {                  \
+    for (int64_t i = 0; i < n; i++) ((T *)lanes)[i] = (T)((const wide *)sums)[i * step];              \
+  }
+SUMS(f32, float, double)
+SUMS(f64, double, long double)
+
+static const grid_sums sums_of[] = {[KW_LANE_F32] = {sizeof(double), spread_f32, add_products_f32, round_f32},
+                                    [KW_LANE_F64] = {sizeof(long double), spread_f64, add_products_f64, round_f64}};
+
+/* The gradients of places in a channel. */
+static const char *grad_at(const grid_run *run, const grid_places *p, int64_t channel) {
+  const kw_tensor_ref *grad = run->grad;
+  return kw_walk_base(grad) + p->image * kw_loop_step(grad, 0) + channel * kw_loop_step(grad, 1) +
+         p->row * kw_loop_step(grad, 2) + p->first * kw_loop_step(grad, 3);
+}
+
+/* ---- The gradient by the image ----------------------------------------------------------------------------------- */
+
+static int64_t lines_of(const grid_run *run) {
+  return (run->image.shape[1] + LINE - 1) / LINE;
+}
+
+/* Writes `channels` planes of the gradient by the image, from sums of LINE. */
+static void write_planes(const grid_run *run, const char *sums, char *to, int64_t channels) {
+  const kw_tensor_ref *out = run->out;
+  const grid_sums *kind = &sums_of[run->port->lane];
+  const int64_t width = out->shape[3], step = kw_loop_step(out, 3);
+  _Alignas(64) char lanes[BLOCK * KW_LANE_BYTES];
+  for (int64_t y = 0; y < out->shape[2]; y++) {
+    for (int64_t x = 0; x < width; x += BLOCK) {
+      const int64_t n = kw_least(width - x, BLOCK);
+      char *at = to + y * kw_loop_step(out, 2) + x * step;
+      for (int64_t c = 0; c < channels; c++) {
+        kind->round(lanes, sums + ((y * width + x) * LINE + c) * kind->size, LINE, n);
+        kw_port_write(run->port, at + c * kw_loop_step(out, 1), step, lanes, n);
+      }
+    }
+  }
+}
+
+/* One image's gradient in `channels` channels, LINE at most, from `channel` on. */
+static void spread_places(const grid_run *run, char *sums, int64_t image, int64_t channel, int64_t channels) {
+  grid_block block;
+  _Alignas(64) char grads[LINE * BLOCK * KW_LANE_BYTES] = {0};
+  const int64_t line = BLOCK * kw_lane_size(run->port->lane), step = kw_loop_step(run->grad, 3);
+  const int64_t blocks = run->rows * run->blocks;
+  for (int64_t b = image * blocks; b < (image + 1) * blocks; b++) {
+    const grid_places p = places_of(run, b);
+    settle(run, &block, &p, DIRECTIONS);
+    for (int64_t c = 0; c < channels; c++) {
+      kw_port_read(run->port, grads + c * line, grad_at(run, &p, channel + c), step, p.n);
+    }
+    sums_of[run->port->lane].spread(sums, &block, grads, p.n);
+  }
+}
+
+static void run_lines(void *user, int64_t begin, int64_t end) {
+  grid_run *run = user;
+  const kw_tensor_ref *out = run->out;
+  const int64_t bytes = out->shape[2] * out->shape[3] * LINE * sums_of[run->port->lane].size;
+  char *sums = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
+  if (!sums) return;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t image = i / lines_of(run), channel = i % lines_of(run) * LINE;
+    const int64_t channels = kw_least(out->shape[1] - channel, LINE);
+    memset(sums, 0, (size_t)bytes);
+    spread_places(run, sums, image, channel, channels);
+    write_planes(run, sums, kw_walk_base(out) + image * kw_loop_step(out, 0) + channel * kw_loop_step(out, 1),
+                 channels);
+  }
+  run->host->host_free(run->host->ctx, sums);
+}
+
+static kw_status image_gradient(grid_run run, const kw_tensor_ref *out) {
+  if (out->numel == 0) return KW_OK;
+  run.out = out;
+  run.strides[DOWN] = out->shape[3]; /* in sums */
+  run.strides[ACROSS] = 1;
+  const int64_t line = LINE * (out->shape[2] * out->shape[3] + run.grid.shape[1] * run.grid.shape[2]);
+  const kw_status status =
+      run.host->parallel_for(run.host->ctx, out->shape[0] * lines_of(&run), 1 + GRAIN / line, run_lines, &run);
+  return status == KW_OK ? atomic_load(&run.status) : status;
+}
+
+/* ---- The gradient by the grid ------------------------------------------------------------------------------------ */
+
+/* Adds to a sum for each place the products of gradients and slopes, which are settled, in all channels. */
+static void add_channels(const grid_run *run, grid_block *block, const grid_places *p, void *sums) {
+  const kw_tensor_ref *image = &run->image;
+  const char *plane = kw_walk_base(image) + p->image * kw_loop_step(image, 0);
+  _Alignas(64) char buffer[BLOCK * KW_LANE_BYTES];
+  void *lanes[KW_POOL_PLANES];
+  for (int c = 0; c < KW_POOL_PLANES; c++) lanes[c] = block->lanes[c];
+  for (int64_t c = 0; c < image->shape[1]; c += KW_POOL_PLANES) {
+    const int64_t planes = kw_least(image->shape[1] - c, KW_POOL_PLANES);
+    weigh(run, block, plane + c * kw_loop_step(image, 1), lanes, planes, p->n);
+    for (int64_t k = 0; k < planes; k++) {
+      const void *grads = kw_port_lanes(run->port, grad_at(run, p, c + k), kw_loop_step(run->grad, 3), p->n, buffer);
+      sums_of[run->port->lane].add_products(sums, grads, lanes[k], p->n);
+    }
+  }
+}
+
+static void run_slopes(void *user, int64_t begin, int64_t end) {
+  grid_block block;
+  const grid_run *run = user;
+  const kw_tensor_ref *out = run->out;
+  for (int64_t b = begin; b < end; b++) {
+    const grid_places p = places_of(run, b);
+    char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 1) +
+               p.first * kw_loop_step(out, 2);
+    for (int d = 0; d < DIRECTIONS; d++) {
+      _Alignas(64) char sums[BLOCK * sizeof(long double)] = {0};
+      settle(run, &block, &p, d);
+      add_channels(run, &block, &p, sums);
+      sums_of[run->port->lane].round(block.lanes, sums, 1, p.n);
+      kw_port_write(run->port, to + (d == ACROSS ? 0 : kw_loop_step(out, 3)), kw_loop_step(out, 2), block.lanes, p.n);
+    }
+  }
+}
+
+static kw_status grid_gradient(grid_run run, const kw_tensor_ref *out) {
+  if (out->numel == 0) return KW_OK;
+  run.out = out;
+  const int64_t elements = (out->numel + run.grad->numel) / blocks_of(&run);
+  return run.host->parallel_for(run.host->ctx, blocks_of(&run), 1 + GRAIN / elements, run_slopes, &run);
+}
+
+/* Arguments: grad_output, and those of grid_sampler_2d. A gradient that is not asked for is NULL. */
+static kw_status run_grid_backward(const kw_host_api *host, const kw_call *call, const void *plan) {
+  const kw_tensor_ref *image = call->args[1].u.tensor, *grid = call->args[2].u.tensor;
+  if (image->numel == 0 && grid->numel == 0) return KW_OK;
+  grid_run run = {.host = host, .port = plan, .grad = call->args[0].u.tensor};
+  void *room;
+  kw_status status = open_run(&run, call->args + 1, &room);
+  set_rows(&run, false);
+  if (status == KW_OK && call->outs[0]) status = image_gradient(run, call->outs[0]);
+  if (status == KW_OK && call->outs[1]) status = grid_gradient(run, call->outs[1]);
+  close_run(&run, room);
+  return status;
+}
+
+#define KERNEL(name, plan, runs) \
+  { .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(kw_port), .make_plan = plan, .run = runs }
+
+static const kw_fast_kernel kernels[] = {KERNEL("grid_sampler_2d", plan_forward, run_grid),
+                                         KERNEL("grid_sampler_2d_backward", plan_backward, run_grid_backward)};
 
 kw_fast_family kw_fast_grid(void) {
   return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
