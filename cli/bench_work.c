@@ -310,6 +310,8 @@ const kw_bench_work kw_bench_works[] = {
     {"embedding_dense_backward", "gradients", ELEMENTS, "t[n/64,64] i64[n/64]<10000 10000 -1 false"},
     {"nll_loss_forward", "gradients", ELEMENTS, "t[r,w] i64[r]<w none 1 -100"},
     {"nll_loss_backward", "gradients", ELEMENTS, "t[] t[r,w] i64[r]<w none 1 -100 t[]"},
+    {"nll_loss2d_forward", "gradients", CHANNELS, "t[1,n,28,28] i64[1,28,28]<n none 1 -100"},
+    {"cross_entropy_loss", "gradients", ELEMENTS, "t[r,w] i64[r]<w none 1 -100 0.0"},
 
     {"kmeans", "programs", POINTS, NULL},
     {"chain", "programs", ELEMENTS, NULL},

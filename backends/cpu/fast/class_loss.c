@@ -9,9 +9,11 @@
 #include "index.h"
 #include "loop.h"
 #include "operand.h"
+#include "sizes.h"
 #include "strided.h"
 #include "walk.h"
 
+#include <math.h>
 #include <string.h>
 
 #define AHEAD 16 /* places whose elements are asked for before they are needed */
@@ -56,7 +58,7 @@ static kw_status make_plan(const kw_call *call, uint32_t target, const kw_tensor
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-/* What places have lost, in double: bounds grow with the number of terms. */
+/* What a place or a piece of them has lost. */
 typedef struct class_sum {
   double losses, weights;
 } class_sum;
@@ -67,9 +69,10 @@ typedef struct class_run {
   uint32_t target; /* the argument */
   int64_t ignored;
   double divisor;     /* of gradients */
+  double smoothing;   /* of cross entropies */
   const char *weight; /* of class 0 */
   char *base[OPERANDS];
-  class_sum *sums; /* of the pieces */
+  class_sum *sums; /* of the pieces, or of the places */
 } class_run;
 
 static inline double load(const kw_port *port, const char *at) {
@@ -137,22 +140,31 @@ static inline void fetch(const class_run *run, char *const *at, const int64_t *s
 
 typedef struct class_piece {
   const class_run *run;
-  class_sum sum;
+  long double losses, weights; /* bounds grow less than the number of terms, and terms that are alike err alike */
 } class_piece;
 
-static void add_row(void *context, char *const *at, const int64_t *step, int64_t n) {
-  class_piece *piece = context;
+/* Places [begin, end) of a row, few enough to be added up in double. */
+static inline void add_places(class_piece *piece, char *const *at, const int64_t *step, int64_t begin, int64_t end) {
   const class_run *run = piece->run;
-  class_sum sum = piece->sum; /* which no address is known of: it stays in registers */
-  for (int64_t i = 0; i < n; i++) {
-    if (i + AHEAD < n) fetch(run, at, step, i + AHEAD);
+  double losses = 0, weights = 0;
+  for (int64_t i = begin; i < end; i++) {
     const int64_t class = class_of(run, at[TARGET] + i * step[TARGET]);
     if (class < 0) continue;
     const double weight = weight_of(run, class);
-    sum.losses += loss_of(run, at[CLASSES] + i * step[CLASSES], class, weight);
-    sum.weights += weight;
+    losses += loss_of(run, at[CLASSES] + i * step[CLASSES], class, weight);
+    weights += weight;
   }
-  piece->sum = sum;
+  piece->losses += losses;
+  piece->weights += weights;
+}
+
+static void add_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  class_piece *piece = context;
+  for (int64_t begin = 0; begin < n; begin += AHEAD) {
+    const int64_t end = kw_least(begin + AHEAD, n);
+    for (int64_t i = end; i < kw_least(end + AHEAD, n); i++) fetch(piece->run, at, step, i);
+    add_places(piece, at, step, begin, end);
+  }
 }
 
 static void add_pieces(void *user, int64_t begin, int64_t end) {
@@ -161,7 +173,7 @@ static void add_pieces(void *user, int64_t begin, int64_t end) {
     const kw_cut_task task = kw_cut_task_of(&run->plan->cut, i);
     class_piece piece = {.run = run};
     kw_loop_run(&run->plan->places, run->base, task.begin, task.end, add_row, &piece);
-    run->sums[i] = piece.sum;
+    run->sums[i] = (class_sum){(double)piece.losses, (double)piece.weights};
   }
 }
 
@@ -180,6 +192,22 @@ static void lose_each(void *user, int64_t begin, int64_t end) {
   kw_loop_run(&run->plan->places, run->base, begin, end, lose_row, user);
 }
 
+static class_sum add_sums(const class_sum *sums, int64_t n) {
+  class_piece all = {.losses = 0};
+  for (int64_t i = 0; i < n; i++) {
+    all.losses += sums[i].losses;
+    all.weights += sums[i].weights;
+  }
+  return (class_sum){(double)all.losses, (double)all.weights};
+}
+
+/* What the losses are together, by `reduction`, argument 3. */
+static void store_loss(const kw_call *call, const class_sum *all) {
+  const kw_tensor_ref *loss = call->outs[0];
+  const bool is_mean = call->args[3].u.i == KW_REDUCE_MEAN;
+  kw_number_store(loss->dtype, kw_walk_base(loss), is_mean ? all->losses / all->weights : all->losses);
+}
+
 static kw_status run_forward(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const class_plan *plan = the_plan;
   const kw_tensor_ref *loss = call->outs[0], *total_weight = call->outs[1];
@@ -190,18 +218,133 @@ static kw_status run_forward(const kw_host_api *host, const kw_call *call, const
     kw_number_store(total_weight->dtype, kw_walk_base(total_weight), 0);
     return visit(host, &run, lose_each);
   }
-  class_sum sums[KW_CUT_PIECES], all = {0, 0};
+  class_sum sums[KW_CUT_PIECES];
   run.sums = sums;
   const kw_status status = host->parallel_for(host->ctx, plan->cut.tasks, plan->cut.grain, add_pieces, &run);
   if (status != KW_OK) return status;
-  for (int64_t i = 0; i < plan->cut.pieces; i++) {
-    all.losses += sums[i].losses;
-    all.weights += sums[i].weights;
-  }
-  const bool is_mean = call->args[3].u.i == KW_REDUCE_MEAN;
-  kw_number_store(loss->dtype, kw_walk_base(loss), is_mean ? all.losses / all.weights : all.losses);
+  const class_sum all = add_sums(sums, plan->cut.pieces);
+  store_loss(call, &all);
   kw_number_store(total_weight->dtype, kw_walk_base(total_weight), all.weights);
   return KW_OK;
+}
+
+/* ---- cross_entropy_loss ------------------------------------------------------------------------------------------ */
+
+/* The scores of a place are measured as softmax does it: the largest, and the sum of the powers. */
+typedef struct class_scores {
+  const class_run *run;
+  const char *at;
+  double top, log_sum;
+  _Alignas(KW_LANE_BYTES) char top_lane[KW_LANE_BYTES], sum_lane[KW_LANE_BYTES];
+  _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES], weights[KW_LANE_BLOCK * KW_LANE_BYTES];
+} class_scores;
+
+static const void *score_lanes(class_scores *scores, int64_t i, int64_t count) {
+  const class_plan *plan = scores->run->plan;
+  return kw_port_lanes(&plan->classes, scores->at + i * plan->class_step, plan->class_step, count, scores->lanes);
+}
+
+static double lane_number(kw_lane lane, const char *at) {
+  return lane == KW_LANE_F32 ? (double)*(const float *)(const void *)at : *(const double *)(const void *)at;
+}
+
+static void measure_scores(class_scores *scores) {
+  const kw_lane lane = scores->run->plan->classes.lane;
+  const kw_fold *max = &kw_fast_isa()->folds[KW_FOLD_MAX][lane], *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][lane];
+  const int64_t n = scores->run->plan->count;
+  kw_total total;
+  max->start(&total);
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    max->fold(&total, score_lanes(scores, i, kw_block_at(i, n)), kw_block_at(i, n));
+  }
+  max->finish(scores->top_lane, &total, 1);
+  sum->start(&total);
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = kw_block_at(i, n);
+    kw_fast_isa()->rows[lane].exp_below(scores->lanes, score_lanes(scores, i, count), scores->top_lane, count);
+    sum->fold(&total, scores->lanes, count);
+  }
+  sum->finish(scores->sum_lane, &total, 1);
+  scores->top = lane_number(lane, scores->top_lane);
+  scores->log_sum = log(lane_number(lane, scores->sum_lane));
+}
+
+/* The sum of log_softmax over all classes, times their weights. */
+static double sum_classes(class_scores *scores) {
+  const class_plan *plan = scores->run->plan;
+  const kw_lane lane = plan->classes.lane;
+  const kw_fold *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][lane];
+  const kw_row_lanes *of = &kw_fast_isa()->rows[lane];
+  _Alignas(KW_LANE_BYTES) char result[KW_LANE_BYTES];
+  kw_total total;
+  sum->start(&total);
+  for (int64_t i = 0; i < plan->count; i += KW_LANE_BLOCK) {
+    const int64_t count = kw_block_at(i, plan->count);
+    const void *x = score_lanes(scores, i, count);
+    of->log_share(scores->lanes, x, scores->top_lane, scores->sum_lane, count);
+    if (plan->has_weight) {
+      const char *weight = scores->run->weight + i * plan->weight_step;
+      of->add_products(&total, scores->lanes,
+                       kw_port_lanes(&plan->weight, weight, plan->weight_step, count, scores->weights), count);
+    } else {
+      sum->fold(&total, scores->lanes, count);
+    }
+  }
+  sum->finish(result, &total, 1);
+  return lane_number(lane, result);
+}
+
+/* The loss of a place whose class has a weight. */
+static double entropy_of(class_scores *scores, int64_t class, double weight) {
+  const class_run *run = scores->run;
+  double loss = 0;
+  measure_scores(scores);
+  if (run->smoothing < 1) { /* where it is 1 the class has no more say than others, be its score infinite */
+    const double score = load(&run->plan->classes, scores->at + class * run->plan->class_step);
+    loss -= (1 - run->smoothing) * weight * (score - scores->top - scores->log_sum);
+  }
+  if (run->smoothing > 0) loss -= run->smoothing / (double)run->plan->count * sum_classes(scores);
+  return loss;
+}
+
+static void measure_places(void *user, int64_t begin, int64_t end) {
+  const class_run *run = user;
+  class_scores scores = {.run = run};
+  for (int64_t i = begin; i < end; i++) {
+    char *at[KW_LOOP_OPERANDS];
+    kw_loop_find(&run->plan->places, run->base, i, at);
+    const int64_t class = class_of(run, at[TARGET]);
+    scores.at = at[CLASSES];
+    const double weight = class < 0 ? 0 : weight_of(run, class);
+    const double loss = class < 0 ? 0 : entropy_of(&scores, class, weight);
+    if (run->sums) {
+      run->sums[i] = (class_sum){loss, weight};
+    } else {
+      store(&run->plan->loss, at[LOSS], loss);
+    }
+  }
+}
+
+/* Arguments: self, target, weight, reduction, ignore_index, label_smoothing. */
+static kw_status run_entropy(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const class_plan *plan = the_plan;
+  const int64_t places = plan->places.numel, grain = 1 + KW_CUT_GRAIN / plan->count;
+  class_run run = start(call, plan, 1);
+  run.smoothing = call->args[5].u.f;
+  run.base[CLASSES] = kw_walk_base(call->args[0].u.tensor);
+  run.base[LOSS] = kw_walk_base(call->outs[0]);
+  if (call->args[3].u.i == KW_REDUCE_NONE) return host->parallel_for(host->ctx, places, grain, measure_places, &run);
+  void *room;
+  kw_status status = host->host_alloc(host->ctx, (uint64_t)places * sizeof(class_sum), sizeof(double), &room);
+  if (status != KW_OK) return status;
+  run.sums = room;
+  status = host->parallel_for(host->ctx, places, grain, measure_places, &run);
+  if (status == KW_OK) {
+    const class_sum all = add_sums(run.sums, places);
+    store_loss(call, &all);
+  }
+  host->host_free(host->ctx, room);
+  return status;
 }
 
 /* ---- nll_loss_backward ------------------------------------------------------------------------------------------- */
@@ -243,14 +386,17 @@ static kw_status run_backward(const kw_host_api *host, const kw_call *call, cons
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-#define CLASS_LOSS(name, way)                                                                               \
+#define CLASS_LOSS(name, planner, runner)                                                                   \
   {                                                                                                         \
     .op = name, .dtypes = KW_DTYPES_FLOAT, .flags = KW_KERNEL_DATA_ERRORS, .plan_size = sizeof(class_plan), \
-    .make_plan = plan_##way, .run = run_##way                                                               \
+    .make_plan = plan_##planner, .run = run_##runner                                                        \
   }
 
-static const kw_fast_kernel kernels[] = {CLASS_LOSS("nll_loss_forward", forward),
-                                         CLASS_LOSS("nll_loss_backward", backward)};
+static const kw_fast_kernel kernels[] = {
+    CLASS_LOSS("nll_loss_forward", forward, forward),    CLASS_LOSS("nll_loss2d_forward", forward, forward),
+    CLASS_LOSS("nll_loss_backward", backward, backward), CLASS_LOSS("nll_loss2d_backward", backward, backward),
+    CLASS_LOSS("cross_entropy_loss", forward, entropy),
+};
 
 kw_fast_family kw_fast_class_losses(void) {
   return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
