@@ -87,6 +87,7 @@ typedef struct kw_fast_family {
   X(search)                 \
   X(gated)                  \
   X(rope)                   \
+  X(boxes)                  \
   X(masks)
 
 #define KW_FAST_DECLARE(name) kw_fast_family kw_fast_##name(void);
