@@ -250,6 +250,7 @@ const kw_bench_work kw_bench_works[] = {
     {"upsample_bicubic2d", "convolutions", CHANNELS, "t[1,n,28,28] 56,56 false"},
     {"grid_sampler_2d", "convolutions", CHANNELS, "t[1,n,28,28] t[1,28,28,2] 0 0 false"},
     {"keyway::box_iou", "convolutions", CHANNELS, "t[n,4] t[1024,4]"},
+    {"torchvision::nms", "convolutions", CHANNELS, "t[n*16,4] t[n*16] 0.5"},
     {"im2col", "convolutions", CHANNELS, "t[1,n,28,28] 3,3 1,1 1,1 1,1"},
     {"col2im", "convolutions", CHANNELS, "t[1,n*9,784] 28,28 3,3 1,1 1,1 1,1"},
     {"_fft_r2c", "convolutions", FEWER, "f32[r,w] 1 0 true"},
