@@ -31,10 +31,10 @@ static kw_status plan_boxes(const kw_fast_kernel *kernel, const kw_call *call, v
 /* As the reference: NaN wins, and 0 / 0 is 0. Results are those of its roundings. */
 #define BOXES(name, T)                                                                                    \
   static inline T least_##name(T a, T b) {                                                                \
-    return (b != b) | (b < a) ? b : a;                                                                    \
+    return ((b != b) | (b < a)) ? b : a;                                                                  \
   }                                                                                                       \
   static inline T most_##name(T a, T b) {                                                                 \
-    return (b != b) | (b > a) ? b : a;                                                                    \
+    return ((b != b) | (b > a)) ? b : a;                                                                  \
   }                                                                                                       \
   static inline T area_##name(T left, T top, T right, T bottom) {                                         \
     return most_##name(0, right - left) * most_##name(0, bottom - top);                                   \
