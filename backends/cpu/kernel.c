@@ -73,13 +73,19 @@ static kw_status can_implement(const kw_call *call) {
 
 /* ---- Registration ---------------------------------------------------------------------------------------------- */
 
+/* Graphs with kernels that find errors in the data stay with the host: it gives each stream that launches one its own
+ * word for them, where a graph of ours had to wait for the stream of its last launch. */
+static uint64_t flags_of(uint64_t flags) {
+  return KW_KERNEL_DETERMINISTIC | flags | (flags & KW_KERNEL_DATA_ERRORS ? 0 : KW_KERNEL_CAPTURABLE);
+}
+
 /* Offers the kernels of one table for the key dtypes in `dtypes`. */
 static kw_status register_table(const kw_host_api *host, const char *name, const kw_reference_kernel *table,
                                 uint32_t count, uint64_t dtypes) {
   for (uint32_t i = 0; i < count; i++) {
     kw_kernel_desc kernel = {
         .struct_size = sizeof kernel,
-        .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE | KW_KERNEL_AES_CTR,
+        .flags = flags_of(KW_KERNEL_AES_CTR | (table[i].flags & KW_REFERENCE_DATA_ERRORS ? KW_KERNEL_DATA_ERRORS : 0)),
         .op = table[i].op,
         .name = name,
         .dtypes = {{table[i].dtypes & dtypes, 0}},
@@ -90,7 +96,6 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
     };
     /* A kernel that sees mixed dtypes must be able to tell the key dtype. From broadcast inputs it cannot. */
     if (!(table[i].flags & KW_REFERENCE_KEY_BY_INPUTS)) kernel.flags |= KW_KERNEL_MIXED_DTYPES;
-    if (table[i].flags & KW_REFERENCE_DATA_ERRORS) kernel.flags |= KW_KERNEL_DATA_ERRORS;
     if (kernel.dtypes.bits[0] == 0 || (table[i].flags & KW_REFERENCE_COMPOSITE)) continue;
     kw_status status = host->register_kernel(host->ctx, &kernel);
     if (status != KW_OK && status != KW_ERR_NOT_FOUND) return status; /* NOT_FOUND: the host is older than the op */
@@ -111,7 +116,7 @@ static kw_status register_fast(const kw_host_api *host) {
       const kw_fast_kernel *fast = &family->kernels[i];
       const kw_kernel_desc kernel = {
           .struct_size = sizeof kernel,
-          .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE | fast->flags,
+          .flags = flags_of(fast->flags),
           .op = fast->op,
           .name = "fast",
           .dtypes = {{fast->dtypes, 0}},
