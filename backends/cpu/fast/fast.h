@@ -74,6 +74,7 @@ typedef struct kw_fast_family {
   X(range)                  \
   X(place)                  \
   X(mapped)                 \
+  X(mapped_backwards)       \
   X(resample)               \
   X(grid)                   \
   X(columns)                \

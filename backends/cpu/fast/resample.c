@@ -6,7 +6,7 @@
 
 #include "cubic.h"
 #include "loop.h"
-#include "upsample.h"
+#include "resample.h"
 #include "walk.h"
 
 #include <math.h>
@@ -56,17 +56,15 @@ static double coordinate_of(const kw_upsample_axis *a, double step, int64_t i) {
   return a->kind == KW_UPSAMPLE_LINEAR && coordinate < 0 ? 0 : coordinate;
 }
 
-static void weigh(const weights *w, const kw_upsample_axis *axis) {
+void kw_resample_weigh(const kw_upsample_axis *axis, int64_t taps, int64_t *index, double *weight) {
   const double step = step_of(axis);
   for (int64_t i = 0; i < axis->out; i++) {
     const double coordinate = coordinate_of(axis, step, i), whole = floor(coordinate), part = coordinate - whole;
-    const double before = w->taps == TAPS ? 1 : 0; /* elements of the cubic kind that lie before */
-    for (int64_t k = 0; k < w->taps; k++) {
+    const double before = taps == TAPS ? 1 : 0; /* elements of the cubic kind that lie before */
+    for (int64_t k = 0; k < taps; k++) {
       const double at = whole - before + (double)k, limit = (double)(axis->in - 1);
-      w->index[i * w->taps + k] = (int64_t)(at < 0 ? 0 : at > limit ? limit : at);
-      w->weight[i * w->taps + k] = w->taps == TAPS ? kw_cubic_weight(part + before - (double)k)
-                                   : k == 0        ? 1 - part
-                                                   : part;
+      index[i * taps + k] = (int64_t)(at < 0 ? 0 : at > limit ? limit : at);
+      weight[i * taps + k] = taps == TAPS ? kw_cubic_weight(part + before - (double)k) : k == 0 ? 1 - part : part;
     }
   }
 }
@@ -185,7 +183,7 @@ static kw_status run_resample(const kw_host_api *host, const kw_call *call, cons
   double *weight = (double *)memory + places;
   for (uint32_t d = 0; d < run.dims; d++) {
     run.along[d] = (weights){op->taps, index, weight, NULL};
-    weigh(&run.along[d], &axes[d]);
+    kw_resample_weigh(&axes[d], op->taps, index, weight);
     index += axes[d].out * op->taps;
     weight += axes[d].out * op->taps;
   }
