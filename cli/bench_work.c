@@ -220,6 +220,7 @@ const kw_bench_work kw_bench_works[] = {
     {"bmm", "products", SEQUENCE, "t[12,n,64] t[12,64,n]"},
     {"_cdist_forward", "products", SEQUENCE, "t[n,64] t[n,64] 2 none"},
     {"_pdist_forward", "products", SEQUENCE, "t[n,64] 2"},
+    {"keyway::sparse24_linear", "products", SQUARE, "t[128,n] t[n,n/2] u8[n,n/8]=68 | of 128 rows"},
     {"_int_mm", "products", SQUARE, "i8[n,n]<100 i8[n,n]<100"},
 
     {"convolution", "convolutions", CHANNELS, "t[1,n,28,28] t[n,n,3,3] none 1,1 1,1 1,1 false 0,0 1 | 3 x 3"},

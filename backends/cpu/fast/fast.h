@@ -64,6 +64,7 @@ typedef struct kw_fast_family {
   X(int_product)            \
   X(distance)               \
   X(linear)                 \
+  X(sparse_linear)          \
   X(quantise)               \
   X(convolution)            \
   X(pools)                  \
