@@ -60,6 +60,7 @@ const kw_bench_work kw_bench_works[] = {
     {"replication_pad1d", "moves", FEWER, "t[r,w] 4,4"},
     {"replication_pad2d", "moves", CHANNELS, "t[1,n,28,28] 1,1,1,1"},
     {"replication_pad3d", "moves", CHANNELS, "t[1,n,7,28,28] 1,1,1,1,1,1"},
+    {"keyway::int4_pack", "moves", FEWER, "u8[n]<16"},
 
     {"add.Tensor", "pointwise", ELEMENTS, "t[n] t[n]"},
     {"add.Tensor", "pointwise", ELEMENTS, "t[r,w] t[w] | and a row"},

@@ -66,6 +66,7 @@ typedef struct kw_fast_family {
   X(linear)                 \
   X(sparse_linear)          \
   X(quantise)               \
+  X(pack)                   \
   X(convolution)            \
   X(pools)                  \
   X(pool_backwards)         \
