@@ -43,7 +43,7 @@ struct sparse_run {
 
 /* Of a thread: terms that wait, and sums for each row of the input. */
 struct sparse_room {
-  const sparse_run *run;
+  const sparse_run *of;
   float *sums;
   double *totals;
   int64_t count;
@@ -56,7 +56,7 @@ struct sparse_room {
 
 /* Adds what waits. */
 static void flush(sparse_room *room) {
-  const int64_t m = room->run->m, whole = room->count / KW_PRODUCT_LINES * KW_PRODUCT_LINES;
+  const int64_t m = room->of->m, whole = room->count / KW_PRODUCT_LINES * KW_PRODUCT_LINES;
   const kw_product *product = &kw_fast_isa()->product[KW_LANE_F32];
   memset(room->sums, 0, (size_t)m * sizeof(float));
   for (int64_t t = 0; t < whole; t += KW_PRODUCT_LINES) {
@@ -72,23 +72,23 @@ static void flush(sparse_room *room) {
 
 static void take(sparse_room *room, int64_t column, float weight) {
   if (room->count == TERMS) flush(room);
-  room->lines[room->count] = room->run->inputs + column * room->run->m;
+  room->lines[room->count] = room->of->inputs + column * room->of->m;
   room->weights[room->count++] = weight;
 }
 
 static const kw_tensor_ref *tensor_of(const sparse_room *room, uint32_t argument) {
-  return room->run->call->args[argument].u.tensor;
+  return room->of->call->args[argument].u.tensor;
 }
 
 /* Arguments 1 and 2: two values of every four, and a nibble for each four: their places, the first one lower. */
 static void take_sparse24(sparse_room *room, int64_t j) {
   const kw_tensor_ref *values = tensor_of(room, 1), *meta = tensor_of(room, 2);
-  const int64_t step = kw_loop_step(values, 1), count = room->run->k / 2, meta_step = kw_loop_step(meta, 1);
+  const int64_t step = kw_loop_step(values, 1), count = room->of->k / 2, meta_step = kw_loop_step(meta, 1);
   const char *from = kw_walk_base(values) + j * kw_loop_step(values, 0);
   const uint8_t *bytes = (const uint8_t *)kw_walk_base(meta) + j * kw_loop_step(meta, 0);
   for (int64_t first = 0; first < count; first += TERMS) {
     const int64_t n = kw_least(TERMS, count - first);
-    kw_port_read(&room->run->plan->values, room->values, from + first * step, step, n);
+    kw_port_read(&room->of->plan->values, room->values, from + first * step, step, n);
     for (int64_t v = first; v < first + n; v++) {
       const int place = bytes[v / 4 * meta_step] >> (v % 4 * 2) & 3;
       take(room, v / 2 * 4 + place, room->values[v - first]);
@@ -109,11 +109,11 @@ static void take_blocks(sparse_room *room, int64_t j) {
   if (first < 0 || last > values->shape[0]) return;
   for (int64_t b = first; b < last; b++) {
     const int64_t column = index_at(columns, b);
-    if (column < 0 || column >= room->run->k / width) continue;
+    if (column < 0 || column >= room->of->k / width) continue;
     const char *from = kw_walk_base(values) + b * kw_loop_step(values, 0) + j % height * kw_loop_step(values, 1);
     for (int64_t p = 0; p < width; p += TERMS) {
       const int64_t n = kw_least(TERMS, width - p);
-      kw_port_read(&room->run->plan->values, room->values, from + p * step, step, n);
+      kw_port_read(&room->of->plan->values, room->values, from + p * step, step, n);
       for (int64_t i = 0; i < n; i++) take(room, column * width + p + i, room->values[i]);
     }
   }
@@ -145,7 +145,7 @@ static void run_rows(void *user, int64_t begin, int64_t end) {
   const uint64_t sums = (uint64_t)run->m * (sizeof(double) + sizeof(float));
   sparse_room *room = kw_fast_room(run->host, sizeof *room + sums, &run->status);
   if (!room) return;
-  room->run = run;
+  room->of = run;
   room->totals = (double *)(void *)(room + 1);
   room->sums = (float *)(void *)(room->totals + run->m);
   for (int64_t j = begin; j < end; j++) {
