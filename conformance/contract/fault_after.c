@@ -272,7 +272,9 @@ static void lose_all(void) {
   for (int i = 0; i < STREAMS; i++) {
     streams[i] = kw_test_stream();
     events[i] = kw_test_event();
+    KW_CHECK_OK(kw_soak_call_run(&call, streams[i], (uint64_t)i)); /* what a stream gets with its first work it has */
   }
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
   order(KW_FAULT_LOSE, 1);
   for (int i = 0; i < STREAMS; i++) { /* these may be told of it already */
     (void)kw_soak_call_run(&call, streams[i], (uint64_t)i);
