@@ -24,11 +24,12 @@ static inline uint64_t kw_cpu_now_ns(void) {
 /* When a wait ends; made once, however often the wait is woken before. */
 typedef struct kw_cpu_deadline {
   bool never;
+  bool now; /* a question: who asks does not sleep until a timer has rung */
   struct timespec at;
 } kw_cpu_deadline;
 
 static inline kw_cpu_deadline kw_cpu_deadline_in(uint64_t timeout_ns) {
-  kw_cpu_deadline end = {.never = timeout_ns == KW_WAIT_FOREVER};
+  kw_cpu_deadline end = {.never = timeout_ns == KW_WAIT_FOREVER, .now = timeout_ns == 0};
   if (end.never) return end;
   clock_gettime(CLOCK_MONOTONIC, &end.at);
   const uint64_t ns = (uint64_t)end.at.tv_nsec + timeout_ns % 1000000000u;
@@ -49,7 +50,7 @@ static inline void kw_cpu_condition_init(pthread_cond_t *condition) {
 /* Until the condition is signalled, or for no reason; false: it is too late. */
 static inline bool kw_cpu_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const kw_cpu_deadline *end) {
   if (end->never) return pthread_cond_wait(condition, mutex) == 0;
-  return pthread_cond_timedwait(condition, mutex, &end->at) != ETIMEDOUT;
+  return !end->now && pthread_cond_timedwait(condition, mutex, &end->at) != ETIMEDOUT;
 }
 
 /* False: it is too late, and the mutex is not locked. */
