@@ -14,6 +14,10 @@ kw_status kw_cpu_call_run(const kw_host_api *host, const kw_call *call, kw_cpu_t
   return ((const kw_fast_kernel *)call->user)->run(host, call, call->prepared);
 }
 
+kw_status kw_cpu_call_pack(const kw_host_api *host, const kw_call *call, uint32_t arg, void *to) {
+  return ((const kw_fast_kernel *)call->user)->pack(host, call->prepared, call, arg, to);
+}
+
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 /* Memory to place copies in; without `base` it only counts. */
@@ -43,6 +47,23 @@ static const kw_tensor_ref **place_tensors(arena *arena, const kw_tensor_ref *co
   return copies;
 }
 
+/* What this version knows of it. Packed forms lie behind each other, with room for an array of pointers to them. */
+static const kw_call_extra *place_extra(arena *arena, const kw_call *call) {
+  kw_call_extra extra = {.struct_size = sizeof extra};
+  if (!call->extra) return NULL;
+  const uint32_t known = call->extra->struct_size < sizeof extra ? call->extra->struct_size : (uint32_t)sizeof extra;
+  memcpy(&extra, call->extra, known);
+  if (extra.packed) {
+    const kw_packed **copies = place(arena, extra.packed, call->arg_count * sizeof *copies);
+    for (uint32_t i = 0; i < call->arg_count; i++) {
+      const kw_packed *copy = extra.packed[i] ? place(arena, extra.packed[i], sizeof *copy) : NULL;
+      if (copies) copies[i] = copy;
+    }
+    extra.packed = copies;
+  }
+  return place(arena, &extra, sizeof extra);
+}
+
 /* `call` with everything it points to placed in the arena; meaningless while counting. */
 static kw_call place_call(arena *arena, const kw_call *call) {
   kw_call copy = *call;
@@ -62,7 +83,7 @@ static kw_call place_call(arena *arena, const kw_call *call) {
   }
   copy.args = args;
   copy.outs = place_tensors(arena, call->outs, call->out_count);
-  copy.extra = call->extra ? place(arena, call->extra, sizeof *call->extra) : NULL;
+  copy.extra = place_extra(arena, call);
   copy.op = place(arena, call->op, strlen(call->op) + 1);
   return copy;
 }

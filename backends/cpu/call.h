@@ -13,6 +13,9 @@ typedef enum kw_cpu_table { KW_CPU_REFERENCE, KW_CPU_FAST } kw_cpu_table;
 /* Computes a call of a kernel of that table, on the calling thread and the host's. */
 kw_status kw_cpu_call_run(const kw_host_api *host, const kw_call *call, kw_cpu_table table);
 
+/* Packs an argument of a call of a fast kernel at `to`, in the same way. */
+kw_status kw_cpu_call_pack(const kw_host_api *host, const kw_call *call, uint32_t arg, void *to);
+
 /* Bytes for what `call` points to. */
 size_t kw_cpu_call_room(const kw_call *call);
 /* A copy of `call` that points into `room`, which is aligned to 16 bytes. */

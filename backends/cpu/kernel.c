@@ -14,18 +14,27 @@
 
 /* ---- Launch ---------------------------------------------------------------------------------------------------- */
 
-static kw_status run_launch(kw_cpu_stream *stream, const kw_call *call, kw_cpu_table table) {
+/* What a stream does with a call. */
+typedef struct launch_order {
+  kw_cpu_table table;
+  uint32_t arg; /* that is packed at `to`; */
+  void *to;     /* NULL: the call runs */
+} launch_order;
+
+static kw_status run_order(kw_cpu_stream *stream, const kw_call *call, const launch_order *order) {
+  const kw_host_api *host = stream->device->host;
   const uint64_t begin = kw_cpu_activity_begin(stream);
-  kw_status status = kw_cpu_call_run(stream->device->host, call, table);
+  kw_status status =
+      order->to ? kw_cpu_call_pack(host, call, order->arg, order->to) : kw_cpu_call_run(host, call, order->table);
   kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
   return status;
 }
 
-static kw_status launch_here(kw_cpu_stream *stream, const kw_call *call, kw_cpu_table table) {
+static kw_status run_here(kw_cpu_stream *stream, const kw_call *call, const launch_order *order) {
   kw_cpu_arithmetic arithmetic;
   pthread_mutex_lock(&stream->lock);
   kw_cpu_arithmetic_begin(&arithmetic);
-  kw_status status = run_launch(stream, call, table);
+  kw_status status = run_order(stream, call, order);
   kw_cpu_arithmetic_end(&arithmetic);
   pthread_mutex_unlock(&stream->lock);
   if (status == KW_OK) return KW_OK;
@@ -34,19 +43,19 @@ static kw_status launch_here(kw_cpu_stream *stream, const kw_call *call, kw_cpu_
 
 typedef struct launch_task {
   _Alignas(16) kw_cpu_task task;
-  kw_cpu_table table;
+  launch_order order;
   _Alignas(16) kw_call call; /* what it points to lies behind this struct */
 } launch_task;
 
-static kw_status run_task(kw_cpu_stream *stream, kw_cpu_task *task) {
-  const launch_task *order = (launch_task *)task;
-  return run_launch(stream, &order->call, order->table);
+static kw_status run_task(kw_cpu_stream *stream, kw_cpu_task *the_task) {
+  const launch_task *task = (launch_task *)the_task;
+  return run_order(stream, &task->call, &task->order);
 }
 
-static kw_status enqueue(kw_cpu_stream *stream, const kw_call *call, kw_cpu_table table) {
+static kw_status enqueue(kw_cpu_stream *stream, const kw_call *call, const launch_order *order) {
   launch_task *task = kw_cpu_task_create(stream, sizeof *task + kw_cpu_call_room(call), run_task);
   if (!task) return KW_ERR_OUT_OF_MEMORY;
-  task->table = table;
+  task->order = *order;
   task->call = kw_cpu_call_copy(call, task + 1);
   task->task.call_id = call->call_id;
   kw_cpu_stream_submit(stream, &task->task);
@@ -55,8 +64,15 @@ static kw_status enqueue(kw_cpu_stream *stream, const kw_call *call, kw_cpu_tabl
 
 static kw_status launch(const kw_call *call, kw_cpu_table table) {
   kw_cpu_stream *stream = call->stream;
-  if (stream->is_default) return launch_here(stream, call, table);
-  return stream->recording ? kw_cpu_graph_add_call(stream->recording, call, table) : enqueue(stream, call, table);
+  const launch_order order = {.table = table};
+  if (stream->is_default) return run_here(stream, call, &order);
+  return stream->recording ? kw_cpu_graph_add_call(stream->recording, call, table) : enqueue(stream, call, &order);
+}
+
+static kw_status pack_fast(const kw_call *call, uint32_t arg, kw_mem mem, uint64_t offset) {
+  kw_cpu_stream *stream = call->stream;
+  const launch_order order = {.table = KW_CPU_FAST, .arg = arg, .to = (char *)mem + offset};
+  return stream->is_default ? run_here(stream, call, &order) : enqueue(stream, call, &order);
 }
 
 static kw_status launch_reference(const kw_call *call) {
@@ -127,6 +143,9 @@ static kw_status register_fast(const kw_host_api *host) {
           .prepare = kw_fast_prepare,
           .launch = launch_fast,
           .release = kw_fast_release,
+          .packable = fast->packable,
+          .packed_size = kw_fast_packed_size,
+          .pack = pack_fast,
       };
       kw_status status = host->register_kernel(host->ctx, &kernel);
       if (status != KW_OK && status != KW_ERR_NOT_FOUND) return status; /* NOT_FOUND: the host is older than the op */

@@ -28,6 +28,7 @@ SUITE(launch, KW_LAUNCH_TESTS)
 SUITE(event, KW_EVENT_TESTS)
 SUITE(slots, KW_SLOTS_TESTS)
 SUITE(copy, KW_COPY_TESTS)
+SUITE(constant, KW_CONSTANT_TESTS)
 SUITE(thread, KW_THREAD_TESTS)
 SUITE(error, KW_ERROR_TESTS)
 SUITE(rng, KW_RNG_TESTS)
@@ -67,6 +68,7 @@ const kw_contract_suite kw_contract_suites[] = {
     ROW(event),
     ROW(slots),
     ROW(copy),
+    ROW(constant),
     ROW(thread),
     ROW_WITH_OPS(error),
     ROW_OF_OPS(determinism),

@@ -16,6 +16,7 @@
   X(event)                    \
   X(slots)                    \
   X(copy)                     \
+  X(constant)                 \
   X(thread)                   \
   X(error)                    \
   X(determinism)              \
@@ -222,6 +223,11 @@
   X(copy, other_device)          \
   X(copy, through_host)          \
   X(copy, ranks)
+
+#define KW_CONSTANT_TESTS(X) \
+  X(constant, changed)       \
+  X(constant, apart)         \
+  X(constant, in_order)
 
 #define KW_THREAD_TESTS(X)             \
   X(thread, ops_on_many_streams)       \

@@ -441,6 +441,13 @@ static kw_math_mode mode_of_call(const case_run *u, const kw_kernel_info *kernel
   return !kernel ? KW_MATH_HIGHEST : u->run == 0 ? kernel->math_mode : KW_MATH_FAST;
 }
 
+/* Makes what the kernel may pack constant in run 1, or ends that. */
+static void set_constants(const case_run *u, const kw_kernel_info *kernel, bool constant) {
+  for (uint32_t i = 0; kernel && u->run == 1 && i < KW_MAX_ARGS; i++) {
+    if (kernel->packable >> i & 1 && u->views[i]) kw_tensor_set_constant(u->views[i], constant);
+  }
+}
+
 /* Runs one path, of a kernel or the default one. Kernels get guarded outputs of the case's layouts. The default path
  * lets core allocate in run 0, except in cases about outputs and where the op writes in place. */
 static void run_path(case_run *u, const kw_kernel_info *kernel) {
@@ -471,7 +478,9 @@ static void run_path(case_run *u, const kw_kernel_info *kernel) {
     status = set_generators(u);
   }
   if (status == KW_OK) status = kw_math_mode_set(mode_of_call(u, kernel));
+  set_constants(u, kernel, true);
   if (status == KW_OK) status = call_kernel(u, args, outs, kernel ? kernel->name : NULL);
+  set_constants(u, kernel, false);
   kw_status late = wait_for_stream(u);
   if (status == KW_OK) status = late;
   if (status != KW_OK) path_failed(u, path, status);

@@ -14,6 +14,7 @@
 #include "call/launch.h"
 #include "call/mutated_args.h"
 #include "call/nested.h"
+#include "call/packs.h"
 #include "call/record_drop.h"
 
 /* One run. */
@@ -75,11 +76,11 @@ static kw_status add_error_word(const run *r, kw_call_extra *extra) {
 }
 
 /* Launches the kernel, or records that. A status of our own comes with its text on offer, as a plugin's does. */
-static kw_status launch(const run *r, kw_call *call) {
+static kw_status launch_with(const run *r, kw_call *call, const kw_packed *const *packed) {
   const bool data_errors = r->plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS;
   kw_call_extra extra;
-  if (data_errors || r->plan->op->generator >= 0) {
-    extra = (kw_call_extra){.struct_size = sizeof extra, .rng = r->rng};
+  if (data_errors || packed || r->plan->op->generator >= 0) {
+    extra = (kw_call_extra){.struct_size = sizeof extra, .rng = r->rng, .packed = packed};
     call->extra = &extra;
   }
   kw_status status = data_errors ? add_error_word(r, &extra) : KW_OK;
@@ -90,11 +91,33 @@ static kw_status launch(const run *r, kw_call *call) {
   return status;
 }
 
+/* With packed forms of what is constant. A graph has none: its launches read what the memory holds by then. */
+static __attribute__((noinline)) kw_status launch_packed(const run *r, kw_call *call) {
+  kw_packs packs;
+  kw_status status = kw_packs_obtain(&packs, r->plan, r->request, r->stream, call);
+  status = status == KW_OK ? launch_with(r, call, packs.count > 0 ? packs.by_arg : NULL) : kw_error_offer(status);
+  kw_packs_release(&packs);
+  return status;
+}
+
+static inline kw_status launch(const run *r, kw_call *call) {
+  return r->plan->packs != 0 && !r->record ? launch_packed(r, call) : launch_with(r, call, NULL);
+}
+
 /* The results as a kernel sees them, in use by the stream from here on. */
 static inline void use_results(const run *r, const kw_tensor_ref **out_refs) {
   for (uint32_t i = 0; i < r->plan->inference.result_count; ++i) {
     out_refs[i] = r->outs[i] ? &r->outs[i]->ref : NULL;
-    if (r->outs[i]) kw_buffer_use(r->outs[i]->buffer, r->stream);
+    if (r->outs[i]) kw_buffer_change(r->outs[i]->buffer, r->stream);
+  }
+}
+
+/* An argument's memory, in use by the stream from here on. */
+static inline void use_argument(const run *r, uint32_t index, kw_buffer *buffer) {
+  if (r->plan->op->changed >> index & 1) {
+    kw_buffer_change(buffer, r->stream);
+  } else {
+    kw_buffer_use(buffer, r->stream);
   }
 }
 
@@ -107,7 +130,7 @@ static inline kw_status run_direct(const run *r) {
     normal[i] = plan->normal[i];
     if (plan->tensor_args >> i & 1) {
       normal[i].u.tensor = r->request->args[i].u.tensor;
-      kw_buffer_use(kw_value_as_tensor(&normal[i])->buffer, r->stream);
+      use_argument(r, i, kw_value_as_tensor(&normal[i])->buffer);
     }
   }
   use_results(r, out_refs);
@@ -170,7 +193,7 @@ static kw_status run_prepared(const run *r) {
       normal[i].u.tensors = r->request->args[i].u.tensors;
       for (uint32_t k = 0; k < normal[i].count; ++k) {
         const kw_tensor *entry = kw_value_entry(&normal[i], k);
-        if (entry) kw_buffer_use(entry->buffer, r->stream);
+        if (entry) use_argument(r, i, entry->buffer);
       }
     }
     if (!(plan->tensor_args >> i & 1)) continue;
@@ -180,7 +203,7 @@ static kw_status run_prepared(const run *r) {
       if (status != KW_OK) break;
       tensor = casts[i];
     }
-    kw_buffer_use(tensor->buffer, r->stream);
+    use_argument(r, i, tensor->buffer);
     expanded[i] = tensor->ref;
     normal[i].u.tensor = kw_plan_expand(plan, &expanded[i]) ? &expanded[i] : &tensor->ref;
   }

@@ -9,6 +9,7 @@
 #include "call/dynamic_output.h"
 #include "call/fallback.h"
 #include "call/mutated_args.h"
+#include "call/packs.h"
 #include "call/support.h"
 #include "device/abandon.h"
 #include "device/generator.h"
@@ -348,6 +349,13 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     step = "prepare";
     status = kernel->desc.prepare(&t.call, &prepared);
   }
+  plan->cast = cast;
+  if (status == KW_OK && !request->only_asked) {
+    step = "packed_size";
+    t.call.prepared = prepared;
+    status = kw_packs_plan(plan, kernel, &t.call);
+    if (status != KW_OK && prepared && kernel->desc.release) kernel->desc.release(kernel->desc.user, prepared);
+  }
   free_trial(&t);
   status = kw_plugin_status(plan->device->plugin, status);
   if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
@@ -363,7 +371,6 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
   plan->kernel = kernel;
   plan->workspace = workspace;
   plan->prepared = prepared;
-  plan->cast = cast;
   plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->listed ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
   return KW_OK;
 }

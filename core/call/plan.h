@@ -25,6 +25,12 @@ typedef struct kw_arg_signature {
   kw_fingerprint fingerprint;
 } kw_arg_signature;
 
+/* The packed form that the kernel has of an argument. */
+typedef struct kw_plan_pack {
+  uint64_t size;   /* bytes */
+  uint64_t format; /* the kernel's number for it */
+} kw_plan_pack;
+
 struct kw_plan {
   /* The signature. */
   const kw_op *op;
@@ -50,6 +56,8 @@ struct kw_plan {
   kw_value normal[KW_MAX_ARGS]; /* normalised arguments; tensor pointers are patched per call; no generator */
   uint32_t tensor_args;         /* bit i: normal[i] is a tensor */
   uint32_t cast;                /* bit i: argument i is cast to inference.key first */
+  uint32_t packs;               /* bit i: argument i is packed where it is constant, as pack[i] says */
+  kw_plan_pack pack[KW_MAX_ARGS];
   kw_inference inference;
 
   /* Of a simple plan that an application runs itself. */

@@ -101,6 +101,6 @@ kw_status kw_record_or_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offse
   kw_status status = kw_buffer_check_fill(buffer, offset, size, pattern_size);
   if (status == KW_OK) status = kw_device_check(buffer->device);
   if (status != KW_OK || size == 0) return status;
-  kw_buffer_use(buffer, stream);
+  kw_buffer_change(buffer, stream);
   return kw_record_fill(record, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
 }

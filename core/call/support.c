@@ -62,7 +62,8 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
                                .flags = desc->flags,
                                .name = desc->name,
                                .dtypes = desc->dtypes,
-                               .priority = desc->priority};
+                               .priority = desc->priority,
+                               .packable = desc->packable};
   kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }

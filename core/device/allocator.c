@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "device/block_cache.h"
+#include "device/constant.h"
 #include "device/wait.h"
 
 #include <inttypes.h>
@@ -387,6 +388,7 @@ static __attribute__((noinline)) kw_status create(kw_stream *stream, kw_pool *po
   buffer->device = device;
   buffer->graph = pool->graph;
   buffer->cached = pool->graph == 0;
+  atomic_store(&buffer->graph_writes, false);
   atomic_store(&buffer->stream, stream);
   atomic_store(&buffer->cache_set, kw_block_cache_set(stream, block->size));
   *out_buffer = begin_buffer(block, size);
@@ -500,15 +502,8 @@ static bool is_time_to_forget(unsigned uses) {
   return uses >= 16 && (uses & (uses - 1)) == 0;
 }
 
-void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
-  kw_recording *recording = kw_stream_recording(stream);
-  if (recording != NULL) {
-    keep(recording, buffer);
-    return;
-  }
-  if (atomic_load(&buffer->stream) == stream) return; /* another thread has just begun to record */
-  struct kw_allocator *allocator = buffer->device->allocator;
-  pthread_mutex_lock(&allocator->mutex);
+/* Under the mutex. */
+static void note_use(kw_buffer *buffer, const kw_stream *stream) {
   kw_foreign_use *use = buffer->foreign;
   unsigned others = 0;
   for (; use != NULL && use->token != stream->token; use = use->next) ++others;
@@ -525,6 +520,48 @@ void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
     }
   }
   atomic_store_explicit(&buffer->noted, stream->token, memory_order_relaxed);
+}
+
+void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
+  kw_recording *recording = kw_stream_recording(stream);
+  if (recording != NULL) {
+    keep(recording, buffer);
+    return;
+  }
+  if (atomic_load(&buffer->stream) == stream) return; /* another thread has just begun to record */
+  struct kw_allocator *allocator = buffer->device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  note_use(buffer, stream);
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+/* Its release is one with care, and its block's next buffer a fresh one. */
+static void leave_cache(kw_buffer *buffer) {
+  buffer->cached = false;
+}
+
+void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream) {
+  if (kw_stream_recording(stream) != NULL) {
+    atomic_store(&buffer->graph_writes, true);
+    leave_cache(buffer);
+  }
+  kw_buffer_end_constant(buffer);
+}
+
+void kw_buffer_leave_stream(kw_buffer *buffer) {
+  struct kw_allocator *allocator = buffer->device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  kw_stream *home = atomic_exchange(&buffer->stream, NULL);
+  if (home != NULL) note_use(buffer, home);
+  leave_cache(buffer);
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+void kw_buffer_return_to_stream(kw_buffer *buffer) {
+  struct kw_allocator *allocator = buffer->device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  kw_stream *home = kw_block_of(buffer)->segment->stream;
+  atomic_store(&buffer->stream, home != NULL ? home : buffer->device->default_stream); /* an import has none */
   pthread_mutex_unlock(&allocator->mutex);
 }
 
@@ -563,6 +600,7 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
 
 /* Of an import, of a graph's pool, or used by other streams. */
 static __attribute__((noinline)) void release_with_care(kw_buffer *buffer) {
+  kw_buffer_end_constant(buffer);
   kw_device *device = buffer->device;
   struct kw_allocator *allocator = device->allocator;
   kw_foreign_use *uses = buffer->foreign; /* no other thread has the buffer any more */
@@ -654,7 +692,8 @@ void kw_allocator_forget_stream(kw_stream *stream) {
     segment->token = device->default_stream->token;
     if (segment->pool == &stream->pool) kw_segment_move(segment, &device->default_stream->pool);
     for (kw_block *block = segment->first; block != NULL; block = block->next) {
-      atomic_store(&block->buffer.stream, device->default_stream);
+      kw_stream *old = stream;
+      atomic_compare_exchange_strong(&block->buffer.stream, &old, device->default_stream); /* a constant is of none */
       atomic_store(&block->buffer.cache_set, kw_block_cache_set(device->default_stream, block->size));
     }
   }

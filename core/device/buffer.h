@@ -18,7 +18,9 @@ typedef struct kw_buffer {
   bool read_only;              /* no op, copy or fill may write to it */
   bool cached;                 /* it comes from its stream's pool and returns there by the cache: block_cache.h */
   atomic_uint cache_set;       /* where */
-  _Atomic(kw_stream *) stream; /* whose pool it came from and returns to */
+  _Atomic(kw_stream *) stream; /* whose pool it came from and returns to; NULL while it is constant */
+  atomic_ullong constant;      /* 0: it is not; otherwise which time: device/constant.h */
+  atomic_bool graph_writes;    /* a graph was recorded that writes to it, and any launch of that may */
   kw_device *device;           /* holds a reference while it is live */
   atomic_uint refs;
   atomic_ullong noted;            /* token of the foreign stream noted last */

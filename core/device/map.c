@@ -95,7 +95,7 @@ static kw_status copy_between(const char *function, const map *entry, kw_copy_ki
                              .src_mem = in ? NULL : range->buffer->mem,
                              .src_offset = in ? 0 : range->offset,
                              .size = range->size};
-  kw_buffer_use(range->buffer, stream);
+  (in ? kw_buffer_change : kw_buffer_use)(range->buffer, stream);
   kw_status status = kw_copy_enqueue(stream, &copy);
   *out_passed = status != KW_OK; /* then there is no copy */
   return status == KW_OK ? kw_stream_wait(function, stream, out_passed) : status;
@@ -178,7 +178,7 @@ kw_status kw_map_begin(const char *function, const kw_map_range *range, kw_strea
   }
   bool passed;
   void *pointer = NULL;
-  kw_buffer_use(range->buffer, stream);
+  (range->flags & KW_MAP_WRITE ? kw_buffer_change : kw_buffer_use)(range->buffer, stream);
   status = kw_stream_wait(function, stream, &passed);
   if (status == KW_OK) {
     status = map_native(range, stream, &pointer);

@@ -162,6 +162,10 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
         "may send (kw_call_is_known)",
         desc.name, desc.op);
   }
+  if (desc.packable != 0 && (desc.packed_size == NULL || desc.pack == NULL)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "kernel %s of %s: it packs arguments and has no %s", desc.name, desc.op,
+                   desc.packed_size == NULL ? "packed_size" : "pack");
+  }
   kw_kernel *kernel = make_kernel(plugin, op, &desc);
   if (kernel == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", desc.name, desc.op);
   pthread_mutex_lock(&lock);

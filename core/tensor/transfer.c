@@ -23,7 +23,7 @@
 
 /* `offset` is absolute in the buffer's mem. */
 static kw_status copy_in(kw_buffer *buffer, uint64_t offset, const void *host, uint64_t size, kw_stream *stream) {
-  kw_buffer_use(buffer, stream);
+  kw_buffer_change(buffer, stream);
   kw_copy_info copy = {.struct_size = sizeof copy,
                        .kind = KW_COPY_HOST_TO_DEVICE,
                        .dst_mem = buffer->mem,
@@ -291,7 +291,7 @@ bool kw_tensor_may_copy_peer(const kw_tensor *dst, const kw_tensor *src) {
 bool kw_tensor_enqueue_peer_copy(kw_tensor *dst, const kw_tensor *src, kw_stream *to, kw_status *out_status) {
   kw_device *device = dst->device;
   const kw_copy_info copy = contiguous_copy(dst, src);
-  kw_buffer_use(dst->buffer, to);
+  kw_buffer_change(dst->buffer, to);
   uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, memory.copy_peer, device->handle, to->handle, src->device->handle, &copy);
   kw_trace_stream_span("copy", "peer to device", device->name, begin, to->token, 0);
@@ -322,7 +322,7 @@ kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_str
     return kw_tensor_copy_between(dst, src, stream->device == src->device ? stream : src->device->default_stream,
                                   stream->device == dst->device ? stream : dst->device->default_stream);
   }
-  kw_buffer_use(dst->buffer, stream);
+  kw_buffer_change(dst->buffer, stream);
   kw_buffer_use(src->buffer, stream);
   const kw_copy_info copy = contiguous_copy(dst, src);
   return kw_copy_enqueue(stream, &copy);

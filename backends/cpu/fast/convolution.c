@@ -2,7 +2,8 @@
  *
  * Convolution and its gradients by oneDNN, in f32: other dtypes, and tensors that lie as oneDNN does not take them, are
  * copied. A convolution is cut into images and slabs of channels, by its shape alone, and a thread takes one at a time.
- * One whose window is a single element, which comes to every element, is a product of matrices.
+ * One whose window is a single element, which comes to every element, is a product of matrices. A constant weight is
+ * copied and reordered once.
  */
 #include "fast.h"
 
@@ -48,6 +49,7 @@ typedef struct conv_part {
   int64_t groups, slabs;
   int64_t group_step[KW_ONEDNN_OPERANDS], slab_step[KW_ONEDNN_OPERANDS]; /* elements */
   int64_t bias_step;
+  uint64_t format; /* of what oneDNN has chosen a layout for: the same makes the same choice */
 } conv_part;
 
 typedef struct conv_plan {
@@ -176,6 +178,25 @@ static void set_window(kw_onednn_conv_info *info, const kw_value *lists) {
   }
 }
 
+static uint64_t mix(uint64_t hash, const int64_t *numbers, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    hash = (hash ^ (uint64_t)numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+static uint64_t format_of(const kw_onednn_conv_info *info) {
+  uint64_t hash = info->result;
+  for (int i = 0; i < KW_ONEDNN_OPERANDS; i++) {
+    hash = mix(hash, info->tensors[i].shape, info->tensors[i].rank);
+    hash = mix(hash, info->tensors[i].strides, info->tensors[i].rank);
+  }
+  const int64_t *const windows[] = {info->stride, info->dilation, info->padding, info->padding_end};
+  for (int i = 0; i < 4; i++) hash = mix(hash, windows[i], KW_ONEDNN_SPATIAL);
+  return hash;
+}
+
 static kw_status plan_part(const kw_call *call, conv_plan *plan, kw_onednn_operand result, const uint32_t *tensors) {
   const conv_op *op = ((const kw_fast_kernel *)call->user)->family;
   const kw_value *lists = call->args + op->first;
@@ -193,6 +214,7 @@ static kw_status plan_part(const kw_call *call, conv_plan *plan, kw_onednn_opera
   if (groups > 1) split_groups(&info.tensors[KW_ONEDNN_WEIGHT], groups);
   info.has_bias = !op->is_backward && result == KW_ONEDNN_PLACES && call->args[2].tag == KW_TAG_TENSOR;
   cut_all(part, &info, whole, groups);
+  part->format = format_of(&info);
   kw_status status = kw_onednn_conv_create(&info, &part->conv);
   if (status == KW_OK) plan->part_count++;
   return status;
@@ -309,6 +331,7 @@ typedef struct conv_run {
   float *at[TENSORS];
   float *bias;                      /* one number for each of the result's channels, or NULL */
   char *packed[KW_ONEDNN_OPERANDS]; /* what is shared, as oneDNN wants it; NULL: as it lies, or not shared */
+  const void *constant;             /* the weight, packed by an earlier call, or NULL */
   kw_onednn_operand packing;        /* what is being packed */
   atomic_int status;
 } conv_run;
@@ -369,21 +392,34 @@ static void pack_each(void *user, int64_t begin, int64_t end) {
   }
 }
 
-static kw_status pack(const kw_host_api *host, conv_run *run, kw_onednn_operand operand) {
-  const int64_t count = packed_count(run->part, operand);
-  const size_t size = (size_t)count * kw_onednn_conv_packed_size(run->part->conv, operand);
-  if (size == 0) return KW_OK;
+/* Bytes of all packed ones. */
+static size_t all_packed_size(const conv_part *part, kw_onednn_operand operand) {
+  return (size_t)packed_count(part, operand) * kw_onednn_conv_packed_size(part->conv, operand);
+}
+
+static kw_status pack_at(const kw_host_api *host, conv_run *run, kw_onednn_operand operand, void *to) {
   run->packing = operand;
-  run->packed[operand] = aligned_alloc(64, size);
-  return run->packed[operand] ? host->parallel_for(host->ctx, count, 1, pack_each, run) : KW_ERR_OUT_OF_MEMORY;
+  run->packed[operand] = to;
+  return host->parallel_for(host->ctx, packed_count(run->part, operand), 1, pack_each, run);
+}
+
+static kw_status pack(const kw_host_api *host, conv_run *run, kw_onednn_operand operand) {
+  const size_t size = all_packed_size(run->part, operand);
+  if (size == 0) return KW_OK;
+  void *to = aligned_alloc(64, size);
+  return to ? pack_at(host, run, operand, to) : KW_ERR_OUT_OF_MEMORY;
 }
 
 static kw_status run_part(const kw_host_api *host, conv_run *run) {
   const conv_part *part = run->part;
   kw_status status = KW_OK;
   memset(run->packed, 0, sizeof run->packed);
-  for (int k = 0; k < KW_ONEDNN_OPERANDS && status == KW_OK; k++) status = pack(host, run, k);
+  for (int k = 0; k < KW_ONEDNN_OPERANDS && status == KW_OK; k++) {
+    if (k != KW_ONEDNN_WEIGHT || !run->constant) status = pack(host, run, k);
+  }
+  if (run->constant) run->packed[KW_ONEDNN_WEIGHT] = (char *)(uintptr_t)run->constant;
   if (status == KW_OK) status = host->parallel_for(host->ctx, part->groups * part->slabs, 1, run_groups, run);
+  if (run->constant) run->packed[KW_ONEDNN_WEIGHT] = NULL;
   for (int k = 0; k < KW_ONEDNN_OPERANDS; k++) free(run->packed[k]);
   return status == KW_OK ? atomic_load(&run->status) : status;
 }
@@ -417,7 +453,7 @@ static kw_status run_parts(const kw_host_api *host, const kw_call *call, conv_ru
   const conv_op *op = ((const kw_fast_kernel *)call->user)->family;
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < TENSORS && status == KW_OK; i++) {
-    if (!plan->tensors[i].is_copied || is_result(op, i)) continue;
+    if (!plan->tensors[i].is_copied || is_result(op, i) || (i == WEIGHT && run->constant)) continue;
     status = copy_tensor(host, tensor_of(call, i), &plan->tensors[i], run->at[i], false);
   }
   for (uint32_t i = 0; i < plan->part_count && status == KW_OK; i++) {
@@ -473,7 +509,7 @@ static kw_status run_convolution(const kw_host_api *host, const kw_call *call, c
   const conv_plan *plan = the_plan;
   if (plan->is_product) return run_as_product(host, call);
   if (!kw_onednn_is_there()) return run_reference(call, kernel->op);
-  conv_run run = {.plan = plan};
+  conv_run run = {.plan = plan, .constant = kw_fast_packed(call, WEIGHT)};
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < TENSORS; i++) {
     const conv_tensor *tensor = &plan->tensors[i];
@@ -500,19 +536,52 @@ static kw_status run_convolution(const kw_host_api *host, const kw_call *call, c
   return status;
 }
 
+/* ---- A constant weight ------------------------------------------------------------------------------------------- */
+
+static kw_status packed_size(const void *the_plan, const kw_call *call, uint32_t arg, uint64_t *out_size,
+                             uint64_t *out_format) {
+  const conv_plan *plan = the_plan;
+  (void)call;
+  (void)arg;
+  *out_size = plan->part_count == 1 ? all_packed_size(&plan->parts[0], KW_ONEDNN_WEIGHT) : 0;
+  *out_format = plan->parts[0].format;
+  return KW_OK;
+}
+
+static kw_status pack_weight(const kw_host_api *host, const void *the_plan, const kw_call *call, uint32_t arg,
+                             void *to) {
+  const conv_plan *plan = the_plan;
+  const conv_tensor *weight = &plan->tensors[WEIGHT];
+  conv_run run = {.plan = plan, .part = &plan->parts[0]};
+  kw_status status = KW_OK;
+  if (!kw_onednn_is_there()) return KW_OK; /* in a forked child, where the reference runs */
+  run.at[WEIGHT] = (float *)(void *)kw_walk_base(call->args[arg].u.tensor);
+  if (weight->is_copied) {
+    run.at[WEIGHT] = malloc((size_t)weight->numel * sizeof(float));
+    if (!run.at[WEIGHT]) return KW_ERR_OUT_OF_MEMORY;
+    status = copy_tensor(host, call->args[arg].u.tensor, weight, run.at[WEIGHT], false);
+  }
+  if (status == KW_OK) status = pack_at(host, &run, KW_ONEDNN_WEIGHT, to);
+  if (weight->is_copied) free(run.at[WEIGHT]);
+  return status == KW_OK ? atomic_load(&run.status) : status;
+}
+
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
 static const kw_fast_kernel kernels[] = {
-#define KERNEL(name, ...)                   \
-  {.op = name,                              \
-   .dtypes = KW_DTYPES_FLOAT32,             \
-   .plan_size = sizeof(conv_plan),          \
-   .family = &(const conv_op){__VA_ARGS__}, \
-   .serves = serves_convolution,            \
-   .make_plan = plan_convolution,           \
-   .run = run_convolution,                  \
-   .drop = drop_plan},
-    KERNEL("convolution", false, 3) KERNEL("convolution_backward", true, 4)};
+#define KERNEL(name, backward, lists, packs)    \
+  {.op = name,                                  \
+   .dtypes = KW_DTYPES_FLOAT32,                 \
+   .plan_size = sizeof(conv_plan),              \
+   .family = &(const conv_op){backward, lists}, \
+   .serves = serves_convolution,                \
+   .make_plan = plan_convolution,               \
+   .run = run_convolution,                      \
+   .drop = drop_plan,                           \
+   .packable = packs,                           \
+   .packed_size = packed_size,                  \
+   .pack = pack_weight},
+    KERNEL("convolution", false, 3, 1u << WEIGHT) KERNEL("convolution_backward", true, 4, 0)};
 
 kw_fast_family kw_fast_convolution(void) {
   return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};

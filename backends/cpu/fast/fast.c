@@ -51,3 +51,8 @@ kw_status kw_fast_release(void *user, void *prepared) {
   free(prepared);
   return KW_OK;
 }
+
+kw_status kw_fast_packed_size(const kw_call *call, uint32_t arg, uint64_t *out_size, uint64_t *out_format) {
+  const kw_fast_kernel *kernel = call->user;
+  return kernel->packed_size(call->prepared, call, arg, out_size, out_format);
+}

@@ -40,7 +40,20 @@ typedef struct kw_fast_kernel {
 
   /* Frees what a plan owns; a plan that failed owns nothing. (optional) */
   void (*drop)(void *plan);
+
+  /* As in plugin.h: arguments of which there may be packed forms, how large one is, and making it at `to`, which is
+   * aligned to 64 bytes. (optional) */
+  uint32_t packable;
+  kw_status (*packed_size)(const void *plan, const kw_call *call, uint32_t arg, uint64_t *out_size,
+                           uint64_t *out_format);
+  kw_status (*pack)(const kw_host_api *host, const void *plan, const kw_call *call, uint32_t arg, void *to);
 } kw_fast_kernel;
+
+/* An argument's packed form, in host memory; NULL: it is there as it lies only. */
+static inline const void *kw_fast_packed(const kw_call *call, uint32_t arg) {
+  const kw_packed *const *packed = call->extra && KW_HAS_FIELD(call->extra, packed) ? call->extra->packed : NULL;
+  return packed && packed[arg] ? (const char *)packed[arg]->mem + packed[arg]->offset : NULL;
+}
 
 typedef struct kw_fast_family {
   const kw_fast_kernel *kernels;
@@ -104,5 +117,6 @@ const kw_fast_family *kw_fast_families(void);
 kw_status kw_fast_can_implement(const kw_call *call);
 kw_status kw_fast_prepare(const kw_call *call, void **out_prepared);
 kw_status kw_fast_release(void *user, void *prepared);
+kw_status kw_fast_packed_size(const kw_call *call, uint32_t arg, uint64_t *out_size, uint64_t *out_format);
 
 #endif /* KEYWAY_CPU_FAST_H */

@@ -6,6 +6,8 @@
  *
  * Every sum has its terms in an order that the shape alone sets, so tiles may be as small as threads like them. oneDNN
  * may order them by the size of the tile: its tiles are cut by the shape alone, large, because it packs for each anew.
+ *
+ * A second matrix that is constant is packed once, as a whole: the same panels, so the same bits as our own tiles have.
  */
 #include "product.h"
 
@@ -30,7 +32,9 @@
 #define FEW_ROWS_DOT 8   /* and where its columns are */
 #define LIBRARY_ROWS 512 /* of a tile of oneDNN's, at most */
 #define LIBRARY_COLUMNS 1024
-#define LIBRARY_LEAST 16 /* columns and terms that are worth a call */
+#define LIBRARY_LEAST 16   /* columns and terms that are worth a call */
+#define PANEL_ROWS_LEAST 4 /* that are worth reading panels: larger than 16-bit numbers as they lie, */
+#define PANEL_ROWS 128     /* and at most, where oneDNN packs columns nearly as fast as it multiplies */
 
 typedef struct product_op {
   uint32_t first; /* argument index of the first matrix; the second follows */
@@ -67,6 +71,10 @@ static product_matrix matrix_of(const kw_tensor_ref *tensor, int64_t size) {
 
 static product_matrix turned(product_matrix m) {
   return (product_matrix){m.column_step, m.row_step, m.batch_step};
+}
+
+static bool has_dense_columns(const product_plan *plan) {
+  return plan->b.row_step == plan->port.size && plan->b.column_step != plan->port.size;
 }
 
 /* Whether a matrix [rows, columns] has dense rows, each behind the one before. */
@@ -125,6 +133,7 @@ typedef struct product_run {
   const kw_product *product;
   char *a, *b, *out, *self;
   const char *factors; /* of few rows: all of the first matrix, in lanes */
+  const char *panels;  /* all of the second matrix, packed; or NULL */
   kw_tiles tiles;
   const char *alpha, *beta; /* in TILE_COLUMNS lanes; NULL where alpha is 1, beta is 0 */
   atomic_bool has_failed;
@@ -174,6 +183,18 @@ typedef struct product_tile {
   char *a, *b, *sums;
 } product_tile;
 
+/* The result's columns in whole panels. */
+static int64_t panel_columns(const product_run *run) {
+  return kw_round_up(run->plan->columns, run->product->columns);
+}
+
+/* Where the packed matrix has terms [first, first + k) of the panel from `column` on: terms DEPTH at a time, and of
+ * each such stretch all panels. */
+static const char *panel_at(const product_run *run, int64_t batch, int64_t first, int64_t k, int64_t column) {
+  const int64_t columns = panel_columns(run);
+  return run->panels + ((batch * run->plan->k + first) * columns + column * k) * run->plan->lane_size;
+}
+
 /* Packs `count` lines into panels of `width`. Where neighbours in memory belong to different lines, it goes along them.
  */
 static void pack_all(const product_run *run, char *to, int64_t width, kw_product_lines lines, int64_t count,
@@ -200,15 +221,19 @@ static void add_terms(const product_run *run, const product_tile *tile, int64_t 
       lines_of(run, a + tile->at.row * plan->a.row_step, plan->a.row_step, plan->a.column_step);
   const kw_product_lines b_lines =
       lines_of(run, b + tile->at.column * plan->b.column_step, plan->b.column_step, plan->b.row_step);
-  const bool as_it_lies = b_lines.is_native && b_lines.step == b_lines.size && tile->at.rows <= 2 * rows;
+  const bool as_it_lies =
+      !run->panels && b_lines.is_native && b_lines.step == b_lines.size && tile->at.rows <= 2 * rows;
   const int64_t lying = as_it_lies ? tile->at.columns / columns * columns : 0;
+  const char *panels = run->panels ? panel_at(run, tile->at.batch, first, k, tile->at.column) : tile->b;
   pack_all(run, tile->a, rows, a_lines, tile->at.rows, k);
-  kw_product_lines packed = b_lines;
-  packed.at += lying * packed.step;
-  pack_all(run, tile->b + lying * k * lane, columns, packed, tile->at.columns - lying, k);
+  if (!run->panels) {
+    kw_product_lines packed = b_lines;
+    packed.at += lying * packed.step;
+    pack_all(run, tile->b + lying * k * lane, columns, packed, tile->at.columns - lying, k);
+  }
   for (int64_t i = 0; i < tile->at.rows; i += rows) {
     for (int64_t j = 0; j < tile->at.columns; j += columns) {
-      const char *panel = j < lying ? b_lines.at + j * lane : tile->b + j * k * lane;
+      const char *panel = j < lying ? b_lines.at + j * lane : panels + j * k * lane;
       const int64_t step = j < lying ? b_lines.k_step / lane : columns;
       char *sums = tile->sums + (i * run->tiles.columns + j) * lane;
       product->block(tile->at.rows - i, tile->a + i * k * lane, panel, step, k, sums, run->tiles.columns, first > 0);
@@ -221,7 +246,7 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
   const product_plan *plan = run->plan;
   const int64_t lane = plan->lane_size, depth = kw_least(DEPTH, plan->k);
   const int64_t a_size = kw_round_up(run->tiles.rows * depth * lane, 64);
-  const int64_t b_size = kw_round_up(run->tiles.columns * depth * lane, 64);
+  const int64_t b_size = run->panels ? 0 : kw_round_up(run->tiles.columns * depth * lane, 64);
   const int64_t sums_size = kw_round_up(run->tiles.rows * run->tiles.columns * lane, 64);
   char *room = aligned_alloc(64, (size_t)(a_size + b_size + sums_size));
   if (!room) {
@@ -256,6 +281,47 @@ static kw_status run_in_tiles(const kw_host_api *host, product_run *run) {
   const int64_t products = run->tiles.rows * run->tiles.columns * (plan->k + 1);
   return host->parallel_for(host->ctx, plan->batch * run->tiles.down * run->tiles.across, 1 + KW_TILES_GRAIN / products,
                             run_tiles, run);
+}
+
+/* ---- A constant second matrix ------------------------------------------------------------------------------------ */
+
+static bool packs_second(const kw_call *call, const product_plan *plan, uint32_t arg) {
+  const product_op *op = ((const kw_fast_kernel *)call->user)->family;
+  if (plan->is_turned || arg != op->first + 1 || plan->rows < PANEL_ROWS_LEAST) return false;
+  const bool by_library = plan->suits_library && kw_onednn_is_there();
+  return !by_library || (has_dense_columns(plan) && plan->rows <= PANEL_ROWS);
+}
+
+static kw_status packed_size(const void *the_plan, const kw_call *call, uint32_t arg, uint64_t *out_size,
+                             uint64_t *out_format) {
+  const product_plan *plan = the_plan;
+  const product_run run = {.plan = plan, .product = &kw_fast_isa()->product[plan->port.lane]};
+  *out_format = 0;
+  *out_size =
+      packs_second(call, plan, arg) ? (uint64_t)(plan->batch * plan->k * panel_columns(&run) * plan->lane_size) : 0;
+  return KW_OK;
+}
+
+/* Stretches of terms. */
+static void pack_stretches(void *user, int64_t begin, int64_t end) {
+  const product_run *run = user;
+  const product_plan *plan = run->plan;
+  const int64_t stretches = (plan->k + DEPTH - 1) / DEPTH;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t batch = i / stretches, first = i % stretches * DEPTH, k = kw_least(DEPTH, plan->k - first);
+    const char *b = run->b + batch * plan->b.batch_step + first * plan->b.row_step;
+    pack_all(run, (char *)(uintptr_t)panel_at(run, batch, first, k, 0), run->product->columns,
+             lines_of(run, b, plan->b.column_step, plan->b.row_step), plan->columns, k);
+  }
+}
+
+static kw_status pack_second(const kw_host_api *host, const void *the_plan, const kw_call *call, uint32_t arg,
+                             void *to) {
+  const product_plan *plan = the_plan;
+  const kw_isa *isa = kw_fast_isa();
+  product_run run = {.plan = plan, .isa = isa, .product = &isa->product[plan->port.lane], .panels = to};
+  run.b = kw_walk_base(call->args[arg].u.tensor);
+  return host->parallel_for(host->ctx, plan->batch * ((plan->k + DEPTH - 1) / DEPTH), 1, pack_stretches, &run);
 }
 
 /* ---- oneDNN ------------------------------------------------------------------------------------------------------ */
@@ -378,10 +444,6 @@ static void dot_columns(product_piece *piece) {
   }
 }
 
-static bool has_dense_columns(const product_plan *plan) {
-  return plan->b.row_step == plan->port.size && plan->b.column_step != plan->port.size;
-}
-
 static void run_pieces(void *user, int64_t begin, int64_t end) {
   product_piece piece;
   const product_run *run = piece.run = user;
@@ -450,8 +512,11 @@ static kw_status run_product(const kw_host_api *host, const kw_call *call, const
     run.alpha = factor_lanes(plan, &call->args[4], 1, alpha);
   }
   const int64_t few = has_dense_columns(plan) ? FEW_ROWS_DOT : FEW_ROWS;
+  run.panels = kw_fast_packed(call, op->first + 1);
   kw_status status;
-  if (plan->suits_library && kw_onednn_is_there()) {
+  if (run.panels) {
+    status = run_in_tiles(host, &run);
+  } else if (plan->suits_library && kw_onednn_is_there()) {
     status = run_by_library(host, &run);
   } else if (plan->rows <= few) {
     status = run_few_rows(host, &run);
@@ -483,13 +548,16 @@ kw_status kw_product_apply(const kw_host_api *host, const kw_tensor_ref *out, co
 }
 
 static const kw_fast_kernel kernels[] = {
-#define KERNEL(name, ...)                      \
-  {.op = name,                                 \
-   .dtypes = KW_DTYPES_FLOAT,                  \
-   .plan_size = sizeof(product_plan),          \
-   .family = &(const product_op){__VA_ARGS__}, \
-   .make_plan = plan_product,                  \
-   .run = run_product},
+#define KERNEL(name, first_matrix, adds)              \
+  {.op = name,                                        \
+   .dtypes = KW_DTYPES_FLOAT,                         \
+   .plan_size = sizeof(product_plan),                 \
+   .family = &(const product_op){first_matrix, adds}, \
+   .make_plan = plan_product,                         \
+   .run = run_product,                                \
+   .packable = 2u << (first_matrix),                  \
+   .packed_size = packed_size,                        \
+   .pack = pack_second},
     KERNEL("mm", 0, false) KERNEL("bmm", 0, false) KERNEL("addmm", 1, true)};
 
 kw_fast_family kw_fast_product(void) {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The packed forms of all constant buffers, in one list: weights are few, and a form is looked for only by calls that
+ * are worth packing for.
+ */
+#include "device/constant.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "device/device.h"
+
+#include <stdlib.h>
+
+typedef struct form {
+  kw_pack_key key;
+  uint64_t spell;
+  kw_buffer *packed; /* NULL: there is none */
+  struct form *next;
+} form;
+
+#define LISTS 256 /* by spell */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static form *forms[LISTS];
+static uint64_t last_spell;
+
+static form **list_of(uint64_t spell) {
+  return &forms[spell % LISTS];
+}
+
+static bool same_key(const kw_pack_key *a, const kw_pack_key *b) {
+  return a->kernel == b->kernel && a->arg == b->arg && a->format == b->format && a->offset == b->offset &&
+         kw_fingerprint_equal(a->fingerprint, b->fingerprint);
+}
+
+/* Under the lock. */
+static form *find(uint64_t spell, const kw_pack_key *key) {
+  form *f = *list_of(spell);
+  while (f && !(f->spell == spell && same_key(&f->key, key))) f = f->next;
+  return f;
+}
+
+kw_status kw_buffer_set_constant(kw_buffer *buffer) {
+  if (kw_buffer_constant_spell(buffer) != 0) return KW_OK;
+  if (buffer->graph != 0 || atomic_load(&buffer->graph_writes)) {
+    return kw_fail(KW_ERR_BUSY, "kw_tensor_set_constant: %s; make the tensor constant that its result is copied to",
+                   buffer->graph != 0 ? "the tensor lies in a graph's own memory, which each launch writes"
+                                      : "a graph has been recorded that writes to the tensor's memory");
+  }
+  kw_buffer_leave_stream(buffer);
+  pthread_mutex_lock(&lock);
+  uint64_t none = 0;
+  if (atomic_compare_exchange_strong(&buffer->constant, &none, last_spell + 1)) ++last_spell;
+  pthread_mutex_unlock(&lock);
+  kw_device_tell_news(buffer->device); /* calls that were made ready for it look again */
+  return KW_OK;
+}
+
+/* Takes a spell's forms out of their list. */
+static form *take_forms(uint64_t spell) {
+  form *taken = NULL;
+  pthread_mutex_lock(&lock);
+  for (form **link = list_of(spell); *link;) {
+    form *f = *link;
+    if (f->spell != spell) {
+      link = &f->next;
+      continue;
+    }
+    *link = f->next;
+    f->next = taken;
+    taken = f;
+  }
+  pthread_mutex_unlock(&lock);
+  return taken;
+}
+
+void kw_buffer_end_constant(kw_buffer *buffer) {
+  const uint64_t spell = atomic_exchange(&buffer->constant, 0);
+  if (spell == 0) return;
+  kw_buffer_return_to_stream(buffer);
+  for (form *f = take_forms(spell), *next; f; f = next) {
+    next = f->next;
+    kw_buffer_release(f->packed);
+    free(f);
+  }
+}
+
+kw_buffer *kw_buffer_find_packed(const kw_buffer *buffer, const kw_pack_key *key, bool *out_known) {
+  pthread_mutex_lock(&lock);
+  const form *found = find(kw_buffer_constant_spell(buffer), key);
+  kw_buffer *packed = found ? found->packed : NULL;
+  if (packed) kw_buffer_retain(packed);
+  pthread_mutex_unlock(&lock);
+  *out_known = found != NULL;
+  return packed;
+}
+
+void kw_buffer_keep_packed(const kw_buffer *buffer, uint64_t spell, const kw_pack_key *key, kw_buffer *packed) {
+  form *fresh = malloc(sizeof *fresh);
+  if (!fresh) return; /* it is packed anew the next time */
+  *fresh = (form){.key = *key, .spell = spell, .packed = packed};
+  pthread_mutex_lock(&lock);
+  const bool keeps = kw_buffer_constant_spell(buffer) == spell && !find(spell, key);
+  if (keeps) {
+    if (packed) kw_buffer_retain(packed);
+    fresh->next = *list_of(spell);
+    *list_of(spell) = fresh;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!keeps) free(fresh);
+}
