@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was packed once for a place in memory is taken for what that place holds later as well. After oneDNN's advice to
- * keep reordered weights, and PyTorch issue 69144: a cache of packed weights that goes by their address.
+ * What was packed once for a place in memory is taken for what that place holds later as well. After AiDotNet.Tensors
+ * pull request 583, and what its reviewers feared of PyTorch pull request 87197.
  */
 #include "mutant_packed.h"
 

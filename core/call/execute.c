@@ -16,6 +16,7 @@
 #include "call/nested.h"
 #include "call/packs.h"
 #include "call/record_drop.h"
+#include "device/constant.h"
 
 /* One run. */
 typedef struct run {

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "call/call_copy.h"
+#include "device/constant.h"
 #include "device/late_error.h"
 
 #include <stdlib.h>

@@ -20,7 +20,6 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "device/block_cache.h"
-#include "device/constant.h"
 #include "device/wait.h"
 
 #include <inttypes.h>
@@ -535,33 +534,12 @@ void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
   pthread_mutex_unlock(&allocator->mutex);
 }
 
-/* Its release is one with care, and its block's next buffer a fresh one. */
-static void leave_cache(kw_buffer *buffer) {
-  buffer->cached = false;
-}
-
-void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream) {
-  if (kw_stream_recording(stream) != NULL) {
-    atomic_store(&buffer->graph_writes, true);
-    leave_cache(buffer);
-  }
-  kw_buffer_end_constant(buffer);
-}
-
-void kw_buffer_leave_stream(kw_buffer *buffer) {
+void kw_buffer_set_apart(kw_buffer *buffer, bool apart) {
   struct kw_allocator *allocator = buffer->device->allocator;
   pthread_mutex_lock(&allocator->mutex);
-  kw_stream *home = atomic_exchange(&buffer->stream, NULL);
-  if (home != NULL) note_use(buffer, home);
-  leave_cache(buffer);
-  pthread_mutex_unlock(&allocator->mutex);
-}
-
-void kw_buffer_return_to_stream(kw_buffer *buffer) {
-  struct kw_allocator *allocator = buffer->device->allocator;
-  pthread_mutex_lock(&allocator->mutex);
-  kw_stream *home = kw_block_of(buffer)->segment->stream;
-  atomic_store(&buffer->stream, home != NULL ? home : buffer->device->default_stream); /* an import has none */
+  kw_stream *own = kw_block_of(buffer)->segment->stream, *home = own != NULL ? own : buffer->device->default_stream;
+  if (apart) note_use(buffer, home);
+  atomic_store(&buffer->stream, apart ? NULL : home);
   pthread_mutex_unlock(&allocator->mutex);
 }
 
@@ -600,8 +578,8 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
 
 /* Of an import, of a graph's pool, or used by other streams. */
 static __attribute__((noinline)) void release_with_care(kw_buffer *buffer) {
-  kw_buffer_end_constant(buffer);
   kw_device *device = buffer->device;
+  if (atomic_load(&buffer->constant) != 0) device->end_constant(buffer);
   struct kw_allocator *allocator = device->allocator;
   kw_foreign_use *uses = buffer->foreign; /* no other thread has the buffer any more */
   for (kw_foreign_use *use = uses; use != NULL; use = use->next) mark_use(device, use);

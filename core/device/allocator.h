@@ -37,19 +37,8 @@ static inline void kw_buffer_use(kw_buffer *buffer, kw_stream *stream) {
   kw_buffer_use_foreign(buffer, stream);
 }
 
-/* The same of a buffer that is written to: from here on it is not constant. */
-void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream);
-static inline void kw_buffer_change(kw_buffer *buffer, kw_stream *stream) {
-  kw_buffer_use(buffer, stream);
-  if (atomic_load_explicit(&stream->recorder, memory_order_relaxed) != 0 ||
-      atomic_load_explicit(&buffer->constant, memory_order_relaxed) != 0) {
-    kw_buffer_note_change(buffer, stream);
-  }
-}
-
-/* The buffer is of no stream from here on: each use is noted as a foreign one's. And back. */
-void kw_buffer_leave_stream(kw_buffer *buffer);
-void kw_buffer_return_to_stream(kw_buffer *buffer);
+/* Apart the buffer is of no stream: each use is noted as a foreign one's. */
+void kw_buffer_set_apart(kw_buffer *buffer, bool apart);
 
 /* Whether the stream may have work that uses the buffer. */
 bool kw_buffer_used_on(const kw_buffer *buffer, const kw_stream *stream);

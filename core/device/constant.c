@@ -40,6 +40,11 @@ static form *find(uint64_t spell, const kw_pack_key *key) {
   return f;
 }
 
+/* Its release is one with care, and its block's next buffer a fresh one. */
+static void leave_cache(kw_buffer *buffer) {
+  buffer->cached = false;
+}
+
 kw_status kw_buffer_set_constant(kw_buffer *buffer) {
   if (kw_buffer_constant_spell(buffer) != 0) return KW_OK;
   if (buffer->graph != 0 || atomic_load(&buffer->graph_writes)) {
@@ -47,7 +52,8 @@ kw_status kw_buffer_set_constant(kw_buffer *buffer) {
                    buffer->graph != 0 ? "the tensor lies in a graph's own memory, which each launch writes"
                                       : "a graph has been recorded that writes to the tensor's memory");
   }
-  kw_buffer_leave_stream(buffer);
+  kw_buffer_set_apart(buffer, true);
+  leave_cache(buffer);
   pthread_mutex_lock(&lock);
   uint64_t none = 0;
   if (atomic_compare_exchange_strong(&buffer->constant, &none, last_spell + 1)) ++last_spell;
@@ -77,12 +83,20 @@ static form *take_forms(uint64_t spell) {
 void kw_buffer_end_constant(kw_buffer *buffer) {
   const uint64_t spell = atomic_exchange(&buffer->constant, 0);
   if (spell == 0) return;
-  kw_buffer_return_to_stream(buffer);
+  kw_buffer_set_apart(buffer, false);
   for (form *f = take_forms(spell), *next; f; f = next) {
     next = f->next;
     kw_buffer_release(f->packed);
     free(f);
   }
+}
+
+void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream) {
+  if (kw_stream_recording(stream) != NULL) {
+    atomic_store(&buffer->graph_writes, true);
+    leave_cache(buffer);
+  }
+  kw_buffer_end_constant(buffer);
 }
 
 kw_buffer *kw_buffer_find_packed(const kw_buffer *buffer, const kw_pack_key *key, bool *out_known) {

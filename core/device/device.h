@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 struct kw_allocator;
+struct kw_buffer;
 struct kw_plan_table;
 
 struct kw_device {
@@ -38,8 +39,9 @@ struct kw_device {
   kw_generator *generator;                    /* the default one */
   struct kw_plan_table *_Atomic plans;        /* made at the first plan: call/plan_cache.h */
   void (*free_plan_table)(kw_device *device); /* set before `plans` is; called at the close, with nothing in flight */
-  void (*on_last_release)(kw_device *device); /* closes and frees the device: open.c's */
-  atomic_ullong launches;                     /* but for those that threads count still, or plans: call/counters.c */
+  void (*end_constant)(struct kw_buffer *buffer); /* ends what its release has to end: device/constant.c's */
+  void (*on_last_release)(kw_device *device);     /* closes and frees the device: open.c's */
+  atomic_ullong launches; /* but for those that threads count still, or plans: call/counters.c */
   atomic_ullong decomposed;
   atomic_ullong fallbacks;
   atomic_ullong bytes_to_device, bytes_to_host; /* copied */

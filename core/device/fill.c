@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/trace.h"
+#include "device/constant.h"
 #include "device/copy.h"
 #include "device/host_memory.h"
 #include "device/wait.h"

@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/trace.h"
+#include "device/constant.h"
 #include "device/copy.h"
 #include "device/host_memory.h"
 #include "device/wait.h"

@@ -11,6 +11,7 @@
 #include "device/activity.h"
 #include "device/address.h"
 #include "device/allocator.h"
+#include "device/constant.h"
 #include "device/device.h"
 #include "device/generator.h"
 #include "device/host_memory.h"
@@ -171,6 +172,7 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, c
   atomic_init(&device->fast_path_bars, kw_trace_enabled);
   device->index = index;
   device->on_last_release = close_device;
+  device->end_constant = kw_buffer_end_constant;
   snprintf(device->name, sizeof device->name, "%s", name);
   atomic_init(&device->refs, 1);
   entry->opens = 1;

@@ -389,9 +389,9 @@ struct kw_kernel_desc {
 
   /* Enqueues on call->stream what reads argument `arg` and writes its packed form at (mem, offset), which is aligned as
    * memory of the device is; all else as in launch, but for the results, which have no memory that may be touched. It
-   * MUST read the numbers in the stream's order, as the argument's descriptor says where they lie
-   * [constant/apart, constant/in_order], and MUST NOT keep them for another call [constant/changed]. Results of
-   * launches with a packed form keep the op's bound, and may differ from those without one in their last bits. */
+   * MUST read the numbers where the argument's descriptor says that they lie [constant/apart], MUST do so in the
+   * stream's order [constant/in_order], and MUST NOT keep them for another call [constant/changed]. Results of launches
+   * with a packed form keep the op's bound, and may differ from those without one in their last bits. */
   kw_status(KW_CALL *pack)(const kw_call *call, uint32_t arg, kw_mem mem, uint64_t offset);
 };
 
@@ -989,7 +989,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_TEST_API_MIN 16u
 #define KW_HOST_API_MIN 112u
 #define KW_PLUGIN_DESC_MIN 104u
-#define KW_KERNEL_DESC_MIN 112u
+#define KW_KERNEL_DESC_MIN 136u
 #define KW_OP_DESC_MIN 88u
 #define KW_INIT_INFO_MIN 24u
 #define KW_OPEN_INFO_MIN 24u
@@ -1000,7 +1000,8 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_EVENT_INFO_MIN 24u
 #define KW_CAPTURE_INFO_MIN 24u
 #define KW_CALL_MIN 120u
-#define KW_CALL_EXTRA_MIN 64u
+#define KW_CALL_EXTRA_MIN 72u
+#define KW_PACKED_MIN 40u
 #define KW_TENSOR_REF_MIN 296u
 #define KW_ACTIVITY_MIN 48u
 #define KW_GRAPH_LAUNCH_INFO_MIN 16u

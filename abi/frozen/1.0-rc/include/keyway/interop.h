@@ -69,7 +69,8 @@ KW_API kw_status kw_address_release(void *address);
 KW_API kw_device *kw_address_device(const void *address);
 /* A view with element (0, 0, ...) at an address inside of a stretch, or just behind it for one without elements; dtype,
  * shape and strides as given. KW_ERR_NOT_FOUND where there is no stretch, KW_ERR_INVALID_ARGUMENT where the view
- * reaches past the memory. kw_tensor_describe of it says which memory that is, and where in it. */
+ * reaches past the memory. kw_tensor_describe of it says which memory that is, and where in it. Whoever asks for the
+ * same view again may get the same tensor: each is to be released once. */
 KW_API kw_status kw_tensor_at(const void *address, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                               const int64_t *strides, kw_tensor **out_view);
 

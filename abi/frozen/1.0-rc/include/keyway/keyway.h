@@ -381,6 +381,18 @@ KW_API kw_status kw_tensor_map(kw_tensor *tensor, kw_stream *stream, uint64_t fl
 /* Ends the map of this tensor that gave this pointer; of several that gave it, the newest. Waits where it copies. It
  * has ended on failure, too, unless the text says that there is none; what was written may be lost then. */
 KW_API kw_status kw_tensor_unmap(kw_tensor *tensor, void *pointer);
+/* Weights. A constant tensor's numbers, and those of all tensors on its memory, stay as they are until something writes
+ * there. Meanwhile kernels may keep packed forms of it, the same numbers in the order in which they read them best:
+ * each is made by the first call that has a use for it, which waits for that, takes as much memory of the device as the
+ * tensor (kw_memory_get_stats shows it), and serves all calls with the tensor, whatever their other arguments are.
+ * Results keep the op's bound; their bits may differ from those without. A graph's calls use none. It ends by itself
+ * when a call, copy or fill writes to the memory or when it is mapped for writing: the packed forms go, and later calls
+ * read the new numbers. Writes that Keyway cannot see (memory that was imported, or exported) have to be told by
+ * `constant` false. KW_ERR_BUSY: a graph was recorded that writes to the memory, or made it. Not while a call that
+ * writes to the tensor runs in another thread. */
+KW_API kw_status kw_tensor_set_constant(kw_tensor *tensor, bool constant);
+/* Whether it still is: false for NULL, too. */
+KW_API bool kw_tensor_is_constant(const kw_tensor *tensor);
 /* A contiguous copy on another (or the same) device, same dtype. Waits. */
 KW_API kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **out_tensor);
 /* Enqueues a copy of `from` into `to`, on any two devices; both contiguous, of one dtype and shape. It reads after what
@@ -619,7 +631,7 @@ typedef struct kw_kernel_info {
   const char *name;
   kw_dtype_mask dtypes;
   int32_t priority;
-  uint32_t reserved;
+  uint32_t packable; /* bit i: where argument i is constant the kernel may have a packed form of it */
 } kw_kernel_info;
 KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info);
 

@@ -227,6 +227,16 @@ typedef struct kw_rng {
   uint32_t reserved;
 } kw_rng;
 
+/* The packed form of an argument: see kw_kernel_desc.pack. */
+typedef struct kw_packed {
+  uint32_t struct_size;
+  uint32_t reserved;
+  kw_mem mem;
+  uint64_t offset; /* bytes */
+  uint64_t size;   /* bytes */
+  uint64_t format; /* as packed_size named it */
+} kw_packed;
+
 /* What few calls need. */
 typedef struct kw_call_extra {
   uint32_t struct_size;
@@ -240,6 +250,10 @@ typedef struct kw_call_extra {
   uint64_t error_offset; /* bytes, a multiple of 4 */
 
   kw_rng rng; /* ops with a generator argument; otherwise all 0 */
+
+  /* arg_count packed forms of arguments, NULL for one that is there as it lies only; or NULL, for a kernel that packs
+   * nothing, and in most calls of one that does. They are valid as a tensor's descriptor and memory are. */
+  const kw_packed *const *packed;
 } kw_call_extra;
 
 /* kw_call.flags. A kernel ignores those that it does not know. */
@@ -280,8 +294,9 @@ typedef struct kw_call {
   uint64_t workspace_offset;        /* bytes */
   uint64_t workspace_size;          /* bytes, as asked for */
   uint64_t call_id;                 /* for host->report_async_error */
-  const kw_call_extra *extra;       /* in the launch of an op with a generator argument, and of a kernel with
-                                       KW_KERNEL_DATA_ERRORS; NULL in most other calls */
+  const kw_call_extra *extra;       /* in the launch of an op with a generator argument, of a kernel with
+                                       KW_KERNEL_DATA_ERRORS, and where an argument is packed; NULL in most other
+                                       calls */
 } kw_call;
 
 /* kw_kernel_desc.flags. register_kernel refuses a critical one that the host does not know. */
@@ -358,6 +373,26 @@ struct kw_kernel_desc {
   kw_status(KW_CALL *release)(void *user, void *prepared);
 
   const kw_ext *next; /* read during register_kernel */
+
+  /* Weights. An application may say that the numbers of a tensor stay as they are (kw_tensor_set_constant). Of such an
+   * argument the host keeps a packed form, the same numbers laid out as this kernel reads them best, in memory of the
+   * device, and hands it to every launch with that tensor: kw_call_extra.packed, beside the argument itself. It drops
+   * the form when something writes to the tensor. So the work of packing is done once, whatever the other arguments
+   * are; prepare knows no numbers and is asked anew for every shape. */
+  uint32_t packable; /* bit i: argument i may be packed, a tensor; 0: none, and the two slots are not asked */
+  uint32_t reserved;
+
+  /* How many bytes the packed form has, 0: none for this call; and a number of the kernel's own for its layout. Calls
+   * of this kernel with the same tensor whose answers are alike share one form. Pure, as can_implement is;
+   * call->prepared is what prepare returned for the call. */
+  kw_status(KW_CALL *packed_size)(const kw_call *call, uint32_t arg, uint64_t *out_size, uint64_t *out_format);
+
+  /* Enqueues on call->stream what reads argument `arg` and writes its packed form at (mem, offset), which is aligned as
+   * memory of the device is; all else as in launch, but for the results, which have no memory that may be touched. It
+   * MUST read the numbers where the argument's descriptor says that they lie [constant/apart], MUST do so in the
+   * stream's order [constant/in_order], and MUST NOT keep them for another call [constant/changed]. Results of launches
+   * with a packed form keep the op's bound, and may differ from those without one in their last bits. */
+  kw_status(KW_CALL *pack)(const kw_call *call, uint32_t arg, kw_mem mem, uint64_t offset);
 };
 
 static inline bool kw_tensor_is_known(const kw_tensor_ref *tensor, kw_dtype_mask dtypes) {
@@ -954,7 +989,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_TEST_API_MIN 16u
 #define KW_HOST_API_MIN 112u
 #define KW_PLUGIN_DESC_MIN 104u
-#define KW_KERNEL_DESC_MIN 112u
+#define KW_KERNEL_DESC_MIN 136u
 #define KW_OP_DESC_MIN 88u
 #define KW_INIT_INFO_MIN 24u
 #define KW_OPEN_INFO_MIN 24u
@@ -965,7 +1000,8 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_EVENT_INFO_MIN 24u
 #define KW_CAPTURE_INFO_MIN 24u
 #define KW_CALL_MIN 120u
-#define KW_CALL_EXTRA_MIN 64u
+#define KW_CALL_EXTRA_MIN 72u
+#define KW_PACKED_MIN 40u
 #define KW_TENSOR_REF_MIN 296u
 #define KW_ACTIVITY_MIN 48u
 #define KW_GRAPH_LAUNCH_INFO_MIN 16u
