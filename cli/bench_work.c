@@ -4,7 +4,8 @@
  *
  * Arguments are words, one for each of the op's first arguments. A tensor is its dtype and its shape: t[n,1024], where
  * t is the dtype that is measured. Behind that ' exchanges the last two dimensions in memory, <m says what integers are
- * less than, =m what all of them are, and *m that they are the multiples of m. (t[n];t[n]) is a list of tensors. In
+ * less than, =m what all of them are, *m that they are the multiples of m, and last ! that the tensor is constant.
+ * (t[n];t[n]) is a list of tensors. In
  * shapes, integers, lists of integers and as a scalar n stands for the size; in all but the last w for the length of
  * its rows, at most 1024, r for their number, and b for 65536 / n; * and / go from left to right. What stands behind |
  * tells people which of several workloads of an op it is.
@@ -217,6 +218,8 @@ const kw_bench_work kw_bench_works[] = {
     {"mm", "products", SQUARE, "t[n,n] t[n,n]"},
     {"mm", "products", SQUARE, "t[n,n] t[n,n]' | and columns"},
     {"mm", "products", SQUARE, "t[1,n] t[n,n]' | and columns"},
+    {"mm", "products", SQUARE, "t[16,n] t[n,n]' | of 16 rows and columns"},
+    {"mm", "products", SQUARE, "t[16,n] t[n,n]'! | of 16 rows and constant columns"},
     {"addmm", "products", SQUARE, "t[n] t[128,n] t[n,n]' | and 128 rows"},
     {"bmm", "products", SEQUENCE, "t[12,n,64] t[12,64,n]"},
     {"_cdist_forward", "products", SEQUENCE, "t[n,64] t[n,64] 2 none"},
@@ -225,6 +228,8 @@ const kw_bench_work kw_bench_works[] = {
     {"_int_mm", "products", SQUARE, "i8[n,n]<100 i8[n,n]<100"},
 
     {"convolution", "convolutions", CHANNELS, "t[1,n,28,28] t[n,n,3,3] none 1,1 1,1 1,1 false 0,0 1 | 3 x 3"},
+    {"convolution", "convolutions", CHANNELS, "t[1,n,7,7] t[n,n,3,3] none 1,1 1,1 1,1 false 0,0 1 | 3 x 3"},
+    {"convolution", "convolutions", CHANNELS, "t[1,n,7,7] t[n,n,3,3]! none 1,1 1,1 1,1 false 0,0 1 | 3 x 3, constant"},
     {"convolution", "convolutions", CHANNELS, "t[1,n,28,28] t[n,n,1,1] t[n] 1,1 0,0 1,1 false 0,0 1 | 1 x 1"},
     {"convolution", "convolutions", CHANNELS, "t[1,n,28,28] t[n,1,3,3] t[n] 1,1 1,1 1,1 false 0,0 n | depthwise"},
     {"convolution", "convolutions", CHANNELS, "t[1,3,112,112] t[n,3,7,7] none 2,2 3,3 1,1 false 0,0 1 | 7 x 7 to n"},
@@ -477,6 +482,7 @@ static kw_status add_tensor(kw_device *device, kw_bench_call *call, const char *
     kw_tensor_release(made);
     made = view;
   }
+  if (status == KW_OK && **text == '!' && ++*text) status = kw_tensor_set_constant(made, true);
   if (status != KW_OK) return status;
   call->below[call->tensor_count] = with.same >= 0 ? with.same + 1 : with.below;
   call->steps[call->tensor_count] = with.step;

@@ -34,7 +34,7 @@
 #define LIBRARY_COLUMNS 1024
 #define LIBRARY_LEAST 16   /* columns and terms that are worth a call */
 #define PANEL_ROWS_LEAST 4 /* that are worth reading panels: larger than 16-bit numbers as they lie, */
-#define PANEL_ROWS 128     /* and at most, where oneDNN packs columns nearly as fast as it multiplies */
+#define PANEL_ROWS 64      /* and at most, where oneDNN packs columns nearly as fast as it multiplies */
 
 typedef struct product_op {
   uint32_t first; /* argument index of the first matrix; the second follows */

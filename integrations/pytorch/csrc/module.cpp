@@ -14,6 +14,7 @@
 #include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
+#include <torch/csrc/autograd/python_variable.h>
 
 namespace py = pybind11;
 using namespace torch_keyway;
@@ -119,6 +120,14 @@ void empty_cache(int index) {
   check(kw_memory_trim(device_at(static_cast<c10::DeviceIndex>(index))));
 }
 
+void set_constant(const at::Tensor &tensor, bool constant) {
+  check(kw_tensor_set_constant(view_of(tensor).get(), constant));
+}
+
+bool is_constant(const at::Tensor &tensor) {
+  return kw_tensor_is_constant(view_of(tensor).get());
+}
+
 void set_fallback(uint32_t mode) {
   kw_fallback_set(mode);
 }
@@ -162,6 +171,11 @@ PYBIND11_MODULE(_C, m) {
   m.def("register_ops", &guarded<register_ops>);
   m.def("set_fallback", &guarded<set_fallback, uint32_t>);
   m.def("get_fallback", &kw_fallback_get);
+  m.def("set_constant", [](py::handle tensor, bool constant) {
+    return guarded<set_constant, at::Tensor, bool>(THPVariable_Unpack(tensor.ptr()), constant);
+  });
+  m.def("is_constant",
+        [](py::handle tensor) { return guarded<is_constant, at::Tensor>(THPVariable_Unpack(tensor.ptr())); });
   m.def("set_decompose", &set_python_decompose);
   m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);

@@ -6,6 +6,7 @@ import weakref
 
 import pytest
 import torch
+import torch_keyway
 from torch import nn
 from torch.nn import functional as F
 
@@ -108,3 +109,28 @@ def test_pytorchs_own_settings_are_left_alone(device):
     finally:
         torch.__future__.set_swap_module_params_on_conversion(False)
         torch.__future__.set_overwrite_module_params_on_conversion(False)
+
+
+def test_constant_weights_are_read_as_they_are(device):
+    model = nn.Sequential(nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 32)).to(device)
+    x = torch.randn(16, 64, device=device)
+    with torch.no_grad():
+        before = model(x)
+        torch_keyway.set_constant(model)
+        assert torch_keyway.is_constant(model[0].weight) and not torch_keyway.is_constant(model[0].bias)
+        torch.testing.assert_close(model(x), before, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(model(x), before, rtol=1e-4, atol=1e-5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    model(x).square().sum().backward()
+    optimizer.step()
+    assert not torch_keyway.is_constant(model[0].weight)
+    here = copy.deepcopy(model).cpu()
+    torch_keyway.set_constant(model)
+    torch.testing.assert_close(model(x).cpu(), here(x.cpu()), rtol=1e-4, atol=1e-4)
+    torch_keyway.set_constant(model, False)
+    assert not torch_keyway.is_constant(model[2].weight)
+
+
+def test_what_is_no_tensor_of_the_device_cannot_be_constant(device):
+    with pytest.raises(RuntimeError):
+        torch_keyway.set_constant(torch.ones(3, 3))

@@ -100,6 +100,20 @@ def keyway_name(device):
     return _C.device_name(torch.device(device).index or 0)
 
 
+def set_constant(what, constant=True):
+    """Says of a tensor, or of all weights of a module, that its numbers stay as they are: kernels may then keep them in the
+    order in which they read them best, which takes as much memory again. It ends by itself when something changes the
+    numbers, an optimizer's step for instance. Biases and other vectors of a module are left alone."""
+    module = isinstance(what, torch.nn.Module)
+    for tensor in (p for p in what.parameters() if p.dim() > 1) if module else (what,):
+        _C.set_constant(tensor, constant)
+
+
+def is_constant(tensor):
+    """Whether set_constant has been said of the tensor's memory, and nothing has changed it since."""
+    return _C.is_constant(tensor)
+
+
 def set_fallback(mode):
     """What happens when a device lacks an op: "off" (an error), "warn" (once per op) or "allow". KEYWAY_FALLBACK sets
     what it is at the start."""
