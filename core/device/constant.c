@@ -55,7 +55,7 @@ kw_status kw_buffer_set_constant(kw_buffer *buffer) {
   kw_buffer_set_apart(buffer, true);
   leave_cache(buffer);
   pthread_mutex_lock(&lock);
-  uint64_t none = 0;
+  unsigned long long none = 0;
   if (atomic_compare_exchange_strong(&buffer->constant, &none, last_spell + 1)) ++last_spell;
   pthread_mutex_unlock(&lock);
   kw_device_tell_news(buffer->device); /* calls that were made ready for it look again */
