@@ -333,6 +333,10 @@ const kw_bench_work kw_bench_works[] = {
     {"gpt2", "models", ONCE, NULL},
     {"resnet18", "models", ONCE, NULL},
     {"decode", "models", ONCE, NULL},
+    {"sentence", "models", ONCE, NULL},
+    {"sentence_constant", "models", ONCE, NULL},
+    {"image", "models", ONCE, NULL},
+    {"image_constant", "models", ONCE, NULL},
 };
 const uint32_t kw_bench_work_count = sizeof kw_bench_works / sizeof kw_bench_works[0];
 

