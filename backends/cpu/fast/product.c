@@ -471,26 +471,38 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* All of the first matrix in lanes, that of the call where it lies so: `room` is NULL then. */
+static kw_status take_factors(product_run *run, char **out_room) {
+  const product_plan *plan = run->plan;
+  const product_matrix *a = &plan->a;
+  const int64_t line = plan->k * plan->lane_size;
+  const bool lies_so = plan->port.is_native && a->column_step == plan->lane_size &&
+                       (plan->rows == 1 || a->row_step == line) &&
+                       (plan->batch == 1 || a->batch_step == plan->rows * line);
+  *out_room = lies_so ? NULL : malloc((size_t)(plan->batch * plan->rows * line + 1));
+  run->factors = lies_so ? run->a : *out_room;
+  if (!run->factors) return KW_ERR_OUT_OF_MEMORY;
+  for (int64_t i = 0; *out_room && i < plan->batch * plan->rows; i++) {
+    const char *from = run->a + i / plan->rows * a->batch_step + i % plan->rows * a->row_step;
+    kw_port_read(&plan->port, *out_room + i * line, from, a->column_step, plan->k);
+  }
+  return KW_OK;
+}
+
 static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
   const product_plan *plan = run->plan;
-  const int64_t line = plan->k * plan->lane_size;
+  char *room = NULL;
   uint32_t threads = 1;
   kw_status status = host->thread_count(host->ctx, &threads);
+  if (status == KW_OK) status = take_factors(run, &room);
   if (status != KW_OK) return status;
-  char *factors = malloc((size_t)(plan->batch * plan->rows * line + 1));
-  if (!factors) return KW_ERR_OUT_OF_MEMORY;
-  for (int64_t i = 0; i < plan->batch * plan->rows; i++) {
-    const char *from = run->a + i / plan->rows * plan->a.batch_step + i % plan->rows * plan->a.row_step;
-    kw_port_read(&plan->port, factors + i * line, from, plan->a.column_step, plan->k);
-  }
-  run->factors = factors;
   const int64_t wanted = plan->columns / (threads > 1 ? 2 * (int64_t)threads : 1);
   run->tiles.columns = kw_share(plan->columns, kw_least(LINE_COLUMNS, kw_round_up(wanted + 1, LINE_COLUMNS_LEAST)), 16);
   run->tiles.across = (plan->columns + run->tiles.columns - 1) / run->tiles.columns;
   const int64_t products = plan->rows * run->tiles.columns * (plan->k + 1);
   status =
       host->parallel_for(host->ctx, plan->batch * run->tiles.across, 1 + KW_TILES_GRAIN / products, run_pieces, run);
-  free(factors);
+  free(room);
   return status;
 }
 
