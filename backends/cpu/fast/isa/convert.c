@@ -180,9 +180,9 @@ WRITE(i8, i8, byte, x)
 static void read_f16_by_instruction(void *lanes, const char *from, int64_t step, int64_t n) {
   int64_t i = 0;
   for (; step == (int64_t)sizeof(f16) && i + F16_AT_ONCE <= n; i += F16_AT_ONCE) {
-    halves x;
+    f16s x;
     memcpy(&x, from + i * step, sizeof x);
-    widen_halves((float *)lanes + i, x);
+    widen_f16s((float *)lanes + i, x);
   }
   read_f16_f32((float *)lanes + i, from + i * step, step, n - i);
 }
@@ -190,10 +190,30 @@ static void read_f16_by_instruction(void *lanes, const char *from, int64_t step,
 static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, int64_t n) {
   int64_t i = 0;
   for (; step == (int64_t)sizeof(f16) && i + F16_AT_ONCE <= n; i += F16_AT_ONCE) {
-    const halves x = narrow_to_halves((const float *)lanes + i);
+    const f16s x = narrow_to_f16s((const float *)lanes + i);
     memcpy(to + i * step, &x, sizeof x);
   }
   write_f16_f32(to + i * step, step, (const float *)lanes + i, n - i);
+}
+#endif
+
+#ifdef BF16_AT_ONCE
+/* A vector's words of two floats, 16 lanes apart, become neighbours. Lanes among which is a NaN go one by one. */
+static void write_bf16_by_vectors(char *to, int64_t step, const void *lanes, int64_t n) {
+  enum { WIDTH = BF16_AT_ONCE / 2 };
+  bf16 order[BF16_AT_ONCE];
+  int64_t i = 0;
+  for (int k = 0; k < BF16_AT_ONCE; k++) order[k] = (bf16)(k / WIDTH + 2 * (k % WIDTH));
+  const bf16s places = _mm512_loadu_si512(order);
+  for (; step == (int64_t)sizeof(bf16) && i + BF16_AT_ONCE <= n; i += BF16_AT_ONCE) {
+    const float *from = (const float *)lanes + i;
+    if (_mm512_cmp_ps_mask(_mm512_loadu_ps(from), _mm512_loadu_ps(from + WIDTH), _CMP_UNORD_Q)) {
+      write_bf16_f32(to + i * step, step, from, BF16_AT_ONCE);
+    } else {
+      _mm512_storeu_si512(to + i * step, _mm512_permutexvar_epi16(places, narrow_to_bf16s(from)));
+    }
+  }
+  write_bf16_f32(to + i * step, step, (const float *)lanes + i, n - i);
 }
 #endif
 
@@ -270,5 +290,8 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
 #ifdef F16_AT_ONCE
   isa->read[KW_F16][KW_LANE_F32] = read_f16_by_instruction;
   isa->write[KW_F16][KW_LANE_F32] = write_f16_by_instruction;
+#endif
+#ifdef BF16_AT_ONCE
+  isa->write[KW_BF16][KW_LANE_F32] = write_bf16_by_vectors;
 #endif
 }

@@ -125,6 +125,32 @@ EXTREMES(min)
 
 /* ---- Sums of f16 and bf16, without lanes in memory --------------------------------------------------------------- */
 
+/* Sums of lanes, in the type of totals and lane by lane: no block waits until its lanes are one. */
+typedef struct wide_sums {
+  widened part[2];
+} wide_sums;
+
+static inline void add_vector(wide_sums *sums, vector_f32 v) {
+  enum { WIDTH = KW_VECTOR_BYTES / sizeof(double) };
+  float lane[2 * WIDTH];
+  memcpy(lane, &v, sizeof lane);
+  sums->part[0] += widen(lane);
+  sums->part[1] += widen(lane + WIDTH);
+}
+
+static inline double sum_of(const wide_sums *sums) {
+  enum { WIDTH = KW_VECTOR_BYTES / sizeof(double) };
+  double lane[WIDTH];
+  const widened both = sums->part[0] + sums->part[1];
+  memcpy(lane, &both, sizeof lane);
+  KW_UNROLL
+  for (int half = WIDTH / 2; half > 0; half /= 2) {
+    KW_UNROLL
+    for (int k = 0; k < half; k++) lane[k] += lane[k + half];
+  }
+  return lane[0];
+}
+
 typedef uint32_t words __attribute__((vector_size(KW_VECTOR_BYTES)));
 typedef struct halves {
   vector_f32 part[2];
@@ -152,25 +178,26 @@ static inline halves widen_f16(const char *at) {
 }
 #endif
 
-#define SUM_HALVES(name)                                                                     \
-  static int64_t sum_##name(kw_total *total, const char *from, int64_t n) {                  \
-    enum { PARTS = 4, STEP = PARTS * KW_VECTOR_BYTES / 4 };                                  \
-    const int64_t taken = n / STEP * STEP;                                                   \
-    for (int64_t begin = 0; begin < taken; begin += BLOCK) {                                 \
-      const int64_t end = taken - begin < BLOCK ? taken : begin + BLOCK;                     \
-      vector_f32 part[PARTS] = {{0}, {0}, {0}, {0}};                                         \
-      for (int64_t i = begin; i < end; i += STEP) {                                          \
-        KW_UNROLL                                                                            \
-        for (int k = 0; k < PARTS; k += 2) {                                                 \
-          const halves h = widen_##name(from + 2 * i + k / 2 * KW_VECTOR_BYTES);             \
-          part[k] += h.part[0];                                                              \
-          part[k + 1] += h.part[1];                                                          \
-        }                                                                                    \
-      }                                                                                      \
-      part[0] = (part[0] + part[1]) + (part[2] + part[3]);                                   \
-      total->f64 += sum_along_f32((const float *)&part[0], KW_VECTOR_BYTES / sizeof(float)); \
-    }                                                                                        \
-    return taken;                                                                            \
+#define SUM_HALVES(name)                                                         \
+  static int64_t sum_##name(kw_total *total, const char *from, int64_t n) {      \
+    enum { PARTS = 4, STEP = PARTS * KW_VECTOR_BYTES / 4 };                      \
+    const int64_t taken = n / STEP * STEP;                                       \
+    wide_sums sums = {{{0}, {0}}};                                               \
+    for (int64_t begin = 0; begin < taken; begin += BLOCK) {                     \
+      const int64_t end = taken - begin < BLOCK ? taken : begin + BLOCK;         \
+      vector_f32 part[PARTS] = {{0}, {0}, {0}, {0}};                             \
+      for (int64_t i = begin; i < end; i += STEP) {                              \
+        KW_UNROLL                                                                \
+        for (int k = 0; k < PARTS; k += 2) {                                     \
+          const halves h = widen_##name(from + 2 * i + k / 2 * KW_VECTOR_BYTES); \
+          part[k] += h.part[0];                                                  \
+          part[k + 1] += h.part[1];                                              \
+        }                                                                        \
+      }                                                                          \
+      add_vector(&sums, (part[0] + part[1]) + (part[2] + part[3]));              \
+    }                                                                            \
+    total->f64 += sum_of(&sums);                                                 \
+    return taken;                                                                \
   }
 SUM_HALVES(bf16)
 #ifdef HAVE_F16

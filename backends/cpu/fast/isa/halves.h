@@ -93,28 +93,61 @@ static inline uint16_t write_bf16(float value) {
   return (uint16_t)(value != value ? bits >> 16 | 0x40u : round_to_bf16(bits) >> 16); /* a NaN becomes quiet */
 }
 
-/* The processor's own conversions, several at a time where elements are dense. */
+/* Several at a time where elements are dense. Of f16 the processor's own conversions. */
 #if defined(__AVX512F__)
 #define F16_AT_ONCE 16
-typedef __m256i halves;
+typedef __m256i f16s;
 
-static inline void widen_halves(float *to, halves from) {
+static inline void widen_f16s(float *to, f16s from) {
   _mm512_storeu_ps(to, _mm512_cvtph_ps(from));
 }
 
-static inline halves narrow_to_halves(const float *from) {
+static inline f16s narrow_to_f16s(const float *from) {
   return _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
 }
 #elif defined(__F16C__)
 #define F16_AT_ONCE 8
-typedef __m128i halves;
+typedef __m128i f16s;
 
-static inline void widen_halves(float *to, halves from) {
+static inline void widen_f16s(float *to, f16s from) {
   _mm256_storeu_ps(to, _mm256_cvtph_ps(from));
 }
 
-static inline halves narrow_to_halves(const float *from) {
+static inline f16s narrow_to_f16s(const float *from) {
   return _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
+}
+#endif
+
+/* Of bf16 those in the lower halves of a vector's words, behind them those in the upper ones: so no element has to
+ * change its place. */
+#if defined(__AVX512BW__)
+#define BF16_AT_ONCE 32
+typedef __m512i bf16s;
+
+enum { BY_BIT_A_B_ELSE_C = 0xca, A_OR_B_AND_C = 0xf8 }; /* what ternary logic makes of three words */
+
+static inline __m512i upper_halves(void) {
+  return _mm512_set1_epi32((int)0xffff0000u);
+}
+
+static inline void widen_bf16s(float *to, bf16s from) {
+  _mm512_storeu_si512(to, _mm512_slli_epi32(from, 16));
+  _mm512_storeu_si512(to + 16, _mm512_and_si512(from, upper_halves()));
+}
+
+/* Cut, where nothing is lost. */
+static inline bf16s cut_to_bf16s(const float *from) {
+  const __m512i lower = _mm512_loadu_si512(from), upper = _mm512_loadu_si512(from + 16);
+  return _mm512_ternarylogic_epi32(upper_halves(), upper, _mm512_srli_epi32(lower, 16), BY_BIT_A_B_ELSE_C);
+}
+
+/* round_to_bf16: what is cut off counts as more than one half if it is one half and the last bit that stays is 1. */
+static inline bf16s narrow_to_bf16s(const float *from) {
+  const __m512i lower = _mm512_loadu_si512(from), upper = _mm512_loadu_si512(from + 16);
+  const __m512i kept = cut_to_bf16s(from), one = _mm512_set1_epi16(1), half = _mm512_set1_epi16(INT16_MIN);
+  __m512i lost = _mm512_ternarylogic_epi32(upper_halves(), _mm512_slli_epi32(upper, 16), lower, BY_BIT_A_B_ELSE_C);
+  lost = _mm512_ternarylogic_epi32(lost, kept, one, A_OR_B_AND_C);
+  return _mm512_mask_add_epi16(kept, _mm512_cmpgt_epu16_mask(lost, half), kept, one);
 }
 #endif
 

@@ -12,11 +12,56 @@
 #define STORED half
 #define MATH(name) name##f
 
+#if defined(F16_AT_ONCE) || defined(BF16_AT_ONCE)
+/* SEVERAL(name, operands, value, kind, count, narrowed): `count` elements at once, `kind`##s, which are floats on the
+ * way; what is left at the end stands in front of zeros. */
+#define WIDEN(at, name, kind, count, bytes)                       \
+  float name##_lanes[count];                                      \
+  kind##s name##_##kind##s;                                       \
+  memset(&name##_##kind##s, 0, sizeof name##_##kind##s);          \
+  memcpy(&name##_##kind##s, (const half *)in[at] + begin, bytes); \
+  widen_##kind##s(name##_lanes, name##_##kind##s)
+#define WIDEN_1(...) WIDEN(0, a, __VA_ARGS__)
+#define WIDEN_2(...)    \
+  WIDEN_1(__VA_ARGS__); \
+  WIDEN(1, b, __VA_ARGS__)
+#define WIDEN_3(...)    \
+  WIDEN_2(__VA_ARGS__); \
+  WIDEN(2, c, __VA_ARGS__)
+#define WIDEN_4(...)    \
+  WIDEN_3(__VA_ARGS__); \
+  WIDEN(3, d, __VA_ARGS__)
+#define PIECE(operands, value, kind, count, narrowed, bytes) \
+  WIDEN_##operands(kind, count, bytes);                      \
+  float results[count];                                      \
+  KW_INDEPENDENT                                             \
+  for (int i = 0; i < count; i++) {                          \
+    OPERAND_##operands;                                      \
+    results[i] = (T)(value);                                 \
+  }                                                          \
+  const kind##s narrow_results = narrowed(results);          \
+  memcpy((half *)out + begin, &narrow_results, bytes)
+#define SEVERAL(name, operands, value, kind, count, narrowed)            \
+  static void LANES(name)(void *out, const void *const *in, int64_t n) { \
+    int64_t begin = 0;                                                   \
+    for (; begin + count <= n; begin += count) {                         \
+      PIECE(operands, value, kind, count, narrowed, sizeof(kind##s));    \
+    }                                                                    \
+    if (begin == n) return;                                              \
+    const size_t bytes = (size_t)(n - begin) * sizeof(half);             \
+    PIECE(operands, value, kind, count, narrowed, bytes);                \
+  }
+#endif
+
+#define LANES(name) name##_bf16
+#ifdef BF16_AT_ONCE
+#define READ(x) (x)
+#define FN(name, operands, value) SEVERAL(name, operands, value, bf16, BF16_AT_ONCE, narrow_to_bf16s)
+#define CHOICE(name, operands, value) SEVERAL(name, operands, value, bf16, BF16_AT_ONCE, cut_to_bf16s)
+#else
 /* bf16 are the upper halves of floats: two of them lie in a word, from which either comes in one step, and lanes stay
  * where they are. What is left at the end stands in front of a zero. */
 typedef uint32_t pair __attribute__((aligned(2), may_alias));
-
-#define LANES(name) name##_bf16
 #undef STORED
 #define STORED pair
 #define READ(x) float_of_bits(IS_UPPER ? (x)&0xffff0000u : (x) << 16)
@@ -51,6 +96,7 @@ typedef uint32_t pair __attribute__((aligned(2), may_alias));
   }
 #define FN(name, operands, value) PAIRS(name, operands, value, round_to_bf16)
 #define CHOICE(name, operands, value) PAIRS(name, operands, value, )
+#endif
 #include "arithmetic.inc"
 #undef CHOICE
 #undef LANES
@@ -62,44 +108,8 @@ typedef uint32_t pair __attribute__((aligned(2), may_alias));
 #define LANES(name) name##_f16
 #define CHOICE(name, operands, value) FN(name, operands, value)
 #ifdef F16_AT_ONCE
-/* As many at once as the processor converts; what is left at the end stands in front of zeros. */
 #define READ(x) (x)
-#define WIDEN(at, name, bytes)                                 \
-  float name##_lanes[F16_AT_ONCE];                             \
-  halves name##_halves;                                        \
-  memset(&name##_halves, 0, sizeof name##_halves);             \
-  memcpy(&name##_halves, (const half *)in[at] + begin, bytes); \
-  widen_halves(name##_lanes, name##_halves)
-#define WIDEN_1(bytes) WIDEN(0, a, bytes)
-#define WIDEN_2(bytes) \
-  WIDEN_1(bytes);      \
-  WIDEN(1, b, bytes)
-#define WIDEN_3(bytes) \
-  WIDEN_2(bytes);      \
-  WIDEN(2, c, bytes)
-#define WIDEN_4(bytes) \
-  WIDEN_3(bytes);      \
-  WIDEN(3, d, bytes)
-#define PIECE(operands, value, bytes)                \
-  WIDEN_##operands(bytes);                           \
-  float results[F16_AT_ONCE];                        \
-  KW_INDEPENDENT                                     \
-  for (int i = 0; i < F16_AT_ONCE; i++) {            \
-    OPERAND_##operands;                              \
-    results[i] = (T)(value);                         \
-  }                                                  \
-  const halves narrowed = narrow_to_halves(results); \
-  memcpy((half *)out + begin, &narrowed, bytes)
-#define FN(name, operands, value)                                        \
-  static void LANES(name)(void *out, const void *const *in, int64_t n) { \
-    int64_t begin = 0;                                                   \
-    for (; begin + F16_AT_ONCE <= n; begin += F16_AT_ONCE) {             \
-      PIECE(operands, value, sizeof(halves));                            \
-    }                                                                    \
-    if (begin == n) return;                                              \
-    const size_t bytes = (size_t)(n - begin) * sizeof(half);             \
-    PIECE(operands, value, bytes);                                       \
-  }
+#define FN(name, operands, value) SEVERAL(name, operands, value, f16, F16_AT_ONCE, narrow_to_f16s)
 #else
 #define READ(x) read_f16(x)
 #define FN(name, operands, value) LOOP(name, half, operands, write_f16((T)(value)))
