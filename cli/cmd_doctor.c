@@ -27,7 +27,8 @@ static const struct {
     {"KEYWAY_LOG", "error, warn (default), info or debug"},
     {"KEYWAY_TRACE", "a file that gets a Chrome trace, for viewers and keyway trace"},
     {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may use, by mask and quota"},
-    {"KEYWAY_CPU_CAPABILITY", "reference, baseline, avx2 or avx512: what cpu's kernels use; default: the best here"},
+    {"KEYWAY_CPU_CAPABILITY",
+     "reference, baseline, avx2, avx512 or avx512_fp16: what cpu's kernels use; default: the best here"},
     {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above"},
     {"KEYWAY_PROBE_TIMEOUT_MS", "time limit of one plugin's probe; default: 10000"},
 };

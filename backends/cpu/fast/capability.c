@@ -11,6 +11,11 @@
 #include <cpuid.h>
 #endif
 
+enum {
+  AVX2 = KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C,
+  AVX512 = AVX2 | KW_FEATURE_AVX512F | KW_FEATURE_AVX512BW | KW_FEATURE_AVX512DQ | KW_FEATURE_AVX512VL
+};
+
 static const struct {
   const char *name;
   uint32_t needs;
@@ -18,12 +23,13 @@ static const struct {
 } levels[KW_CAPABILITY_COUNT] = {
     [KW_CAPABILITY_REFERENCE] = {"reference", 0, ""},
     [KW_CAPABILITY_BASELINE] = {"baseline", 0, ""},
-    [KW_CAPABILITY_AVX2] = {"avx2", KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C,
+    [KW_CAPABILITY_AVX2] = {"avx2", AVX2,
                             "KEYWAY_CPU_CAPABILITY=avx2 is ignored: this processor lacks AVX2, FMA or F16C"},
-    [KW_CAPABILITY_AVX512] = {"avx512",
-                              KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C | KW_FEATURE_AVX512F |
-                                  KW_FEATURE_AVX512BW | KW_FEATURE_AVX512DQ | KW_FEATURE_AVX512VL,
+    [KW_CAPABILITY_AVX512] = {"avx512", AVX512,
                               "KEYWAY_CPU_CAPABILITY=avx512 is ignored: this processor lacks AVX-512 F, BW, DQ or VL"},
+    [KW_CAPABILITY_AVX512_FP16] =
+        {"avx512_fp16", AVX512 | KW_FEATURE_AVX512_FP16,
+         "KEYWAY_CPU_CAPABILITY=avx512_fp16 is ignored: this processor lacks AVX512_FP16 or what avx512 needs"},
 };
 
 #if defined(__x86_64__)
@@ -49,6 +55,7 @@ uint32_t kw_capability_features(void) {
   if (b & bit_AVX512BW) features |= KW_FEATURE_AVX512BW;
   if (b & bit_AVX512DQ) features |= KW_FEATURE_AVX512DQ;
   if (b & bit_AVX512VL) features |= KW_FEATURE_AVX512VL;
+  if (d & bit_AVX512FP16) features |= KW_FEATURE_AVX512_FP16;
   return features;
 }
 #else
@@ -82,6 +89,6 @@ kw_capability kw_capability_choose(uint32_t features, const char *wanted, const 
     *out_why = levels[level].lacks;
     return best(features);
   }
-  *out_why = "KEYWAY_CPU_CAPABILITY is ignored: reference, baseline, avx2 or avx512 is expected";
+  *out_why = "KEYWAY_CPU_CAPABILITY is ignored: reference, baseline, avx2, avx512 or avx512_fp16 is expected";
   return best(features);
 }

@@ -14,6 +14,7 @@ typedef enum kw_capability {
   KW_CAPABILITY_BASELINE,  /* what every processor of this architecture has: SSE2, NEON */
   KW_CAPABILITY_AVX2,      /* with FMA and F16C */
   KW_CAPABILITY_AVX512,    /* F, BW, DQ and VL */
+  KW_CAPABILITY_AVX512_FP16,
   KW_CAPABILITY_COUNT
 } kw_capability;
 
@@ -25,7 +26,8 @@ enum {
   KW_FEATURE_AVX512F = 1u << 3,
   KW_FEATURE_AVX512BW = 1u << 4,
   KW_FEATURE_AVX512DQ = 1u << 5,
-  KW_FEATURE_AVX512VL = 1u << 6
+  KW_FEATURE_AVX512VL = 1u << 6,
+  KW_FEATURE_AVX512_FP16 = 1u << 7
 };
 
 /* Of this processor, as far as the operating system keeps their registers. */

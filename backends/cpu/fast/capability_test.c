@@ -13,7 +13,8 @@
 
 enum {
   AVX2 = KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C,
-  AVX512 = AVX2 | KW_FEATURE_AVX512F | KW_FEATURE_AVX512BW | KW_FEATURE_AVX512DQ | KW_FEATURE_AVX512VL
+  AVX512 = AVX2 | KW_FEATURE_AVX512F | KW_FEATURE_AVX512BW | KW_FEATURE_AVX512DQ | KW_FEATURE_AVX512VL,
+  FP16 = AVX512 | KW_FEATURE_AVX512_FP16
 };
 
 static kw_capability chosen(uint32_t features, const char *wanted, const char *why) {
@@ -35,8 +36,9 @@ static void without_a_wish_the_best_is_taken(void **state) {
 #if defined(__x86_64__)
   assert_int_equal(chosen(AVX2, NULL, NULL), KW_CAPABILITY_AVX2);
   assert_int_equal(chosen(AVX512, NULL, NULL), KW_CAPABILITY_AVX512);
+  assert_int_equal(chosen(FP16, NULL, NULL), KW_CAPABILITY_AVX512_FP16);
 #else
-  assert_int_equal(chosen(AVX512, NULL, NULL), KW_CAPABILITY_BASELINE); /* nothing was compiled for them */
+  assert_int_equal(chosen(FP16, NULL, NULL), KW_CAPABILITY_BASELINE); /* nothing was compiled for them */
 #endif
 }
 
@@ -44,11 +46,13 @@ static void without_a_wish_the_best_is_taken(void **state) {
 static void a_level_needs_all_of_its_features(void **state) {
   (void)state;
 #if defined(__x86_64__)
-  for (uint32_t bit = 1; bit <= KW_FEATURE_AVX512VL; bit <<= 1) {
-    const bool of_avx2 = AVX2 & bit;
-    assert_int_equal(chosen(AVX512 & ~bit, NULL, NULL), of_avx2 ? KW_CAPABILITY_BASELINE : KW_CAPABILITY_AVX2);
-    assert_int_equal(chosen(AVX512 & ~bit, "avx512", "lacks AVX-512"),
-                     of_avx2 ? KW_CAPABILITY_BASELINE : KW_CAPABILITY_AVX2);
+  for (uint32_t bit = 1; bit <= KW_FEATURE_AVX512_FP16; bit <<= 1) {
+    const kw_capability below = AVX2 & bit     ? KW_CAPABILITY_BASELINE
+                                : AVX512 & bit ? KW_CAPABILITY_AVX2
+                                               : KW_CAPABILITY_AVX512;
+    assert_int_equal(chosen(FP16 & ~bit, NULL, NULL), below);
+    assert_int_equal(chosen(FP16 & ~bit, "avx512_fp16", "lacks AVX512_FP16"), below);
+    assert_int_equal(chosen(FP16 & ~bit, "avx512", AVX512 & bit ? "lacks AVX-512" : NULL), below);
   }
 #endif
 }
@@ -59,6 +63,7 @@ static void a_lower_level_can_be_had_for_the_asking(void **state) {
   assert_int_equal(chosen(AVX512, "baseline", NULL), KW_CAPABILITY_BASELINE);
 #if defined(__x86_64__)
   assert_int_equal(chosen(AVX512, "avx2", NULL), KW_CAPABILITY_AVX2);
+  assert_int_equal(chosen(FP16, "avx512", NULL), KW_CAPABILITY_AVX512);
 #endif
 }
 

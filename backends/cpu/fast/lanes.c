@@ -25,6 +25,9 @@ static void choose(void) {
     case KW_CAPABILITY_REFERENCE:
       return;
 #if defined(__x86_64__)
+    case KW_CAPABILITY_AVX512_FP16:
+      kw_isa_fill_avx512_fp16(&table);
+      break;
     case KW_CAPABILITY_AVX512:
       kw_isa_fill_avx512(&table);
       break;

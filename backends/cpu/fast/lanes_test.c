@@ -28,6 +28,8 @@ static int fill_tables(void **state) {
   if (!why) kw_isa_fill_avx2(&tables[KW_CAPABILITY_AVX2]);
   kw_capability_choose(kw_capability_features(), "avx512", &why);
   if (!why) kw_isa_fill_avx512(&tables[KW_CAPABILITY_AVX512]);
+  kw_capability_choose(kw_capability_features(), "avx512_fp16", &why);
+  if (!why) kw_isa_fill_avx512_fp16(&tables[KW_CAPABILITY_AVX512_FP16]);
 #endif
   return 0;
 }
@@ -118,6 +120,34 @@ static void narrow_lanes_are_rounded_once(void **state) {
         assert_int_equal(results[i], expected[i]);
         function(&one, (const void *[]){x[0] + i, x[1] + i, x[2] + i, x[3] + i}, 1);
         assert_int_equal(one, expected[i]);
+      }
+    }
+  }
+}
+
+/* Every f16 with every 251st: sums of subnormals and of numbers far apart, ties, and what overflows. */
+static void f16_of_every_size_are_rounded_once(void **state) {
+  (void)state;
+  enum { PATTERNS = 65536, STEP = 251 };
+  static const kw_pointwise_fn functions[] = {KW_POINTWISE_ADD, KW_POINTWISE_SUB, KW_POINTWISE_MUL};
+  static uint16_t x[PATTERNS], y[PATTERNS], results[PATTERNS], expected[PATTERNS];
+  static float wide[PATTERNS], other[PATTERNS], out[PATTERNS];
+  for (int i = 0; i < PATTERNS; i++) x[i] = (uint16_t)i;
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    const kw_isa *isa = &tables[level];
+    if (!isa->read[KW_F16][KW_LANE_F32]) continue;
+    isa->read[KW_F16][KW_LANE_F32](wide, (char *)x, sizeof *x, PATTERNS);
+    for (int pattern = 0; pattern < PATTERNS; pattern += STEP) {
+      for (int i = 0; i < PATTERNS; i++) y[i] = (uint16_t)pattern;
+      isa->read[KW_F16][KW_LANE_F32](other, (char *)y, sizeof *y, PATTERNS);
+      for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        isa->pointwise[functions[f]][KW_LANE_F32](out, (const void *[]){wide, other}, PATTERNS);
+        isa->write[KW_F16][KW_LANE_F32]((char *)expected, sizeof *expected, out, PATTERNS);
+        isa->pointwise[functions[f]][KW_LANE_F16](results, (const void *[]){x, y}, PATTERNS);
+        for (int i = 0; i < PATTERNS; i++) {
+          if (results[i] != expected[i] && !isnan(out[i]))
+            fail_msg("%x and %x: %x", (unsigned)i, (unsigned)pattern, results[i]);
+        }
       }
     }
   }
@@ -241,6 +271,7 @@ int main(void) {
       cmocka_unit_test(a_lane_does_not_depend_on_its_place),
       cmocka_unit_test(a_conversion_does_not_depend_on_its_place),
       cmocka_unit_test(narrow_lanes_are_rounded_once),
+      cmocka_unit_test(f16_of_every_size_are_rounded_once),
       cmocka_unit_test(functions_work_in_place),
       cmocka_unit_test(folds_take_every_lane_once),
       cmocka_unit_test(halves_are_summed_once),

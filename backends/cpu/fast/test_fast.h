@@ -27,6 +27,7 @@ static inline const kw_isa *test_isa(kw_capability level) {
 #if defined(__x86_64__)
   if (level == KW_CAPABILITY_AVX2) kw_isa_fill_avx2(table);
   if (level == KW_CAPABILITY_AVX512) kw_isa_fill_avx512(table);
+  if (level == KW_CAPABILITY_AVX512_FP16) kw_isa_fill_avx512_fp16(table);
 #endif
   return table;
 }

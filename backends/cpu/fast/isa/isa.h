@@ -483,5 +483,6 @@ typedef struct kw_isa {
 void kw_isa_fill_baseline(kw_isa *isa);
 void kw_isa_fill_avx2(kw_isa *isa);
 void kw_isa_fill_avx512(kw_isa *isa);
+void kw_isa_fill_avx512_fp16(kw_isa *isa);
 
 #endif /* KEYWAY_CPU_FAST_ISA_H */
