@@ -181,6 +181,18 @@ static void write_row(const pointwise_run *run, char *to, int64_t step, const vo
   for (int64_t i = 0; i < n; i++) to[i * step] = ((const char *)lanes)[i];
 }
 
+/* How many of n lanes are computed at once. Where all operands are read from where they lie, that is a row, or as much
+ * as has room on its way past the caches. */
+static int64_t block_of(const pointwise_run *run, const int64_t *step, int64_t n, bool stays, bool passes) {
+  bool in_place = stays;
+  for (uint32_t k = 0; k < run->count; k++) {
+    if (!run->plan->is_number[k] && step[k + 1] == 0) return ROW_BLOCK;
+    in_place &= !run->plan->is_number[k] && kw_port_is_lanes(run->in[k], step[k + 1]);
+  }
+  if (!in_place) return KW_LANE_BLOCK;
+  return passes ? KW_LANE_BLOCK * KW_LANE_BYTES / step[0] : n;
+}
+
 static void run_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   pointwise_lanes *lanes = context;
   const pointwise_run *run = lanes->run;
@@ -188,11 +200,8 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
   const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][run->lane];
   const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(run->out, step[0]);
   const bool passes = run->passes && stays && n * step[0] >= KW_LOOP_PAST_ROW;
+  const int64_t block = block_of(run, step, n, stays, passes);
   bool filled[KW_POINTWISE_OPERANDS];
-  int64_t block = KW_LANE_BLOCK;
-  for (uint32_t k = 0; k < run->count; k++) {
-    if (!plan->is_number[k] && step[k + 1] == 0) block = ROW_BLOCK;
-  }
   for (uint32_t k = 0; k < run->count; k++) {
     _Alignas(8) char lane[KW_LANE_BYTES];
     filled[k] = plan->is_number[k] || step[k + 1] == 0;

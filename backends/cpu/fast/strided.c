@@ -121,18 +121,21 @@ typedef struct strided_run {
   bool streams;
 } strided_run;
 
-static void convert_row(const kw_strided *copy, char *to, int64_t to_step, const char *from, int64_t from_step,
+static void convert_row(const strided_run *run, char *to, int64_t to_step, const char *from, int64_t from_step,
                         int64_t n) {
-  _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES];
+  _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES], elements[KW_LANE_BLOCK * KW_LANE_BYTES];
+  const kw_strided *copy = run->copy;
+  const bool streams = run->streams && to_step == copy->to_size && n * to_step >= KW_LOOP_PAST_ROW;
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
     const int64_t count = kw_least(n - i, KW_LANE_BLOCK);
     const char *at = from + i * from_step;
-    char *out = to + i * to_step;
+    char *out = streams ? elements : to + i * to_step;
     if (kw_port_is_lanes(&copy->to, to_step)) {
       kw_port_read(&copy->from, out, at, from_step, count);
     } else {
       kw_port_write(&copy->to, out, to_step, kw_port_lanes(&copy->from, at, from_step, count, lanes), count);
     }
+    if (streams) run->isa->stream(to + i * to_step, elements, count * to_step);
   }
 }
 
@@ -142,7 +145,7 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
   if (copy->row_bytes > 0) {
     run->isa->copy_rows(at[0], step[0], at[1], step[1], copy->row_bytes, n);
   } else if (!copy->moves) {
-    convert_row(copy, at[0], step[0], at[1], step[1], n);
+    convert_row(run, at[0], step[0], at[1], step[1], n);
   } else if (run->streams && step[0] == copy->to_size && step[1] == copy->to_size && n * step[0] >= KW_LOOP_PAST_ROW) {
     run->isa->stream(at[0], at[1], n * step[0]);
   } else {
@@ -167,12 +170,12 @@ static void run_tile(const strided_run *run, char *to, const char *from, int64_t
   const int64_t pieces = joined ? 1 : columns, length = joined ? rows * columns : rows;
   run->isa->transpose[copy->move](tile, pitch, from, loop->step[1][loop->rank - 1], rows, columns);
   for (int64_t c = 0; c < pieces; c++) {
-    if (run->streams) {
+    if (run->streams && copy->moves) {
       run->isa->stream(to + c * to_step, tile + c * pitch, length * copy->to_size);
     } else if (copy->moves) {
       memcpy(to + c * to_step, tile + c * pitch, (size_t)(length * copy->to_size));
     } else {
-      convert_row(copy, to + c * to_step, copy->to_size, tile + c * pitch, copy->from_size, length);
+      convert_row(run, to + c * to_step, copy->to_size, tile + c * pitch, copy->from_size, length);
     }
   }
 }
@@ -214,7 +217,7 @@ kw_status kw_strided_run(const kw_strided *copy, const kw_host_api *host, char *
     const int64_t grain = 1 + GRAIN * copy->to_size / copy->row_bytes;
     return host->parallel_for(host->ctx, loop->numel, grain, run_rows, &run);
   }
-  run.streams = copy->moves && loop->numel >= KW_LOOP_PAST_BYTES / copy->to_size;
+  run.streams = loop->numel >= KW_LOOP_PAST_BYTES / copy->to_size;
   if (!copy->has_tiles) {
     return host->parallel_for(host->ctx, loop->numel, GRAIN, run_rows, &run);
   }

@@ -209,31 +209,38 @@ static void test_every_pair_of_dtypes(void **state) {
   assert_int_equal(pairs, 12 * 12 - 1 + 2); /* all real ones but i64 to bf16, and complex ones to themselves */
 }
 
-/* More bytes than the caches are said to hold, in rows and in tiles. */
-static void test_large_results(void **state) {
-  (void)state;
+/* Numbers of the dtype from 0 on, or their transpose. */
+static void check_large(kw_dtype dtype, bool transposed, const int32_t *from, char *to) {
   enum { ROWS = 4100, COLUMNS = 2100 };
-  const int64_t shape[] = {ROWS, COLUMNS};
   int64_t piece = 100000;
+  const int64_t shape[] = {ROWS, COLUMNS}, size = (int64_t)kw_number_size(dtype);
   const kw_host_api host = test_host(&piece);
-  uint32_t *from = malloc(sizeof(uint32_t) * ROWS * COLUMNS), *to = malloc(sizeof(uint32_t) * ROWS * COLUMNS);
-  assert_non_null(from);
-  assert_non_null(to);
-  for (uint32_t i = 0; i < ROWS * COLUMNS; i++) from[i] = i;
-  for (int transposed = 0; transposed <= 1; transposed++) {
-    kw_tensor_ref in = test_tensor(KW_F32, from, 2, shape), out = test_tensor(KW_F32, to, 2, shape);
-    if (transposed) in.strides[0] = 1;
-    if (transposed) in.strides[1] = ROWS;
-    kw_strided copy;
-    assert_true(kw_strided_plan(&copy, &out, &in));
-    assert_int_equal(kw_strided_run(&copy, &host, (char *)to, (const char *)from), KW_OK);
-    for (uint32_t r = 0; r < ROWS; r++) {
-      for (uint32_t c = 0; c < COLUMNS; c++) {
-        const uint32_t expected = transposed ? r + c * ROWS : r * COLUMNS + c;
-        if (to[r * COLUMNS + c] != expected) fail_msg("row %u, column %u: %u", r, c, to[r * COLUMNS + c]);
-      }
+  kw_tensor_ref in = test_tensor(KW_I32, (void *)(uintptr_t)from, 2, shape), out = test_tensor(dtype, to, 2, shape);
+  if (transposed) in.strides[0] = 1;
+  if (transposed) in.strides[1] = ROWS;
+  kw_strided copy;
+  assert_true(kw_strided_plan(&copy, &out, &in));
+  assert_int_equal(kw_strided_run(&copy, &host, to, (const char *)from), KW_OK);
+  for (int32_t r = 0; r < ROWS; r++) {
+    for (int32_t c = 0; c < COLUMNS; c++) {
+      char expected[8];
+      kw_number_convert(KW_I32, &from[transposed ? r + c * ROWS : r * COLUMNS + c], dtype, expected);
+      if (memcmp(to + (r * COLUMNS + c) * size, expected, (size_t)size) == 0) continue;
+      fail_msg("row %d, column %d: dtype %d", r, c, dtype);
     }
   }
+}
+
+/* More bytes than the caches are said to hold, moved and converted, in rows and in tiles. */
+static void test_large_results(void **state) {
+  (void)state;
+  enum { COUNT = 4100 * 2100 };
+  static const kw_dtype dtypes[] = {KW_I32, KW_F32, KW_BF16};
+  int32_t *from = malloc(sizeof *from * COUNT), *to = malloc(sizeof *to * COUNT);
+  assert_non_null(from);
+  assert_non_null(to);
+  for (int32_t i = 0; i < COUNT; i++) from[i] = i;
+  for (uint32_t k = 0; k < 2 * sizeof dtypes / sizeof *dtypes; k++) check_large(dtypes[k / 2], k % 2, from, (char *)to);
   free(from);
   free(to);
 }
