@@ -18,13 +18,14 @@ enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 
 #define GRAIN 16384    /* elements: the fewest that a thread is woken for */
 #define WIDTH 256      /* columns that are made at once */
+#define I64 3          /* as a size to move */
 #define LINE 64        /* bytes of a cache */
-#define AHEAD 16       /* rows that are asked for before they are needed, */
-#define FETCHED 256    /* bytes of each: what follows the processor sees itself */
+#define LISTED 64      /* rows that are found, and asked for, before the first of them is read: whole folds */
+#define FETCHED 256    /* bytes that are asked for of each: what follows the processor sees itself */
 #define SCALED_CALLS 2 /* of add_lines, whose terms follow each other, before totals take the sum */
-#define NO_INDEX INT64_MAX
 
 _Static_assert(KW_FOLD_ROWS == KW_PRODUCT_LINES, "rows are added up as they are, or scaled");
+_Static_assert(LISTED % KW_FOLD_ROWS == 0, "a fold takes no rows of two lists");
 
 typedef struct bag_plan {
   kw_port port; /* of the table and of what becomes of it */
@@ -48,13 +49,23 @@ typedef struct bag_run {
   list indices, offsets, scales; /* scales.at: NULL if there are none */
   int64_t count, starts;         /* of indices, of offsets */
   int64_t mode, padding, row_step, column_step;
+  struct {
+    char *base;
+    int64_t step[2];
+  } outs[4]; /* what becomes of the bags, and where elements of it lie */
 } bag_run;
+
+/* A row of the table that waits: from `column` on, and which index it is. */
+typedef struct bag_row {
+  const char *at;
+  int64_t place; /* of the index in the list */
+} bag_row;
 
 /* A thread's bag: indices `next` to end - 1 are still to be taken, for columns [column, column + width). */
 typedef struct bag {
   const bag_run *run;
   int64_t next, end, column, width;
-  const void *rows[KW_FOLD_ROWS];
+  bag_row listed[LISTED];
   _Alignas(64) char lanes[KW_FOLD_ROWS][WIDTH * KW_LANE_BYTES]; /* of rows that do not lie there as lanes */
   _Alignas(64) char best[WIDTH * KW_LANE_BYTES];                /* or the sum */
   union {
@@ -82,71 +93,75 @@ static int64_t start_of(const bag_run *run, int64_t b) {
   return b < run->starts ? int_at(&run->offsets, b) : run->count;
 }
 
-/* Element i of the first dimension, and there element j. */
-static char *element_of(const kw_tensor_ref *out, int64_t i, int64_t j) {
-  return kw_walk_base(out) + i * kw_loop_step(out, 0) + (j == 0 ? 0 : j * kw_loop_step(out, 1));
+/* Element i of the first dimension of result k, and there element j. */
+static inline char *element_of(const bag_run *run, int k, int64_t i, int64_t j) {
+  return run->outs[k].base + i * run->outs[k].step[0] + j * run->outs[k].step[1];
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* How many indices are no padding; -1 where one is out of range. */
-static int64_t count_rows(const bag *b) {
-  const bag_run *run = b->run;
+/* How many of the indices [begin, end) are no padding; -1 where one is out of range. */
+static int64_t count_rows(const bag_run *run, int64_t begin, int64_t end) {
+  const list indices = run->indices;
+  const int64_t padding = run->padding;
+  const uint64_t rows = (uint64_t)run->rows;
   int64_t count = 0;
-  for (int64_t i = b->next; i < b->end; i++) {
-    const int64_t index = int_at(&run->indices, i);
-    if (index < 0 || index >= run->rows) {
-      kw_selection_blame(run->call, 1);
-      return -1;
-    }
-    count += index != run->padding;
+  bool are_there = true;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t index = int_at(&indices, i);
+    are_there &= (uint64_t)index < rows;
+    count += index != padding;
   }
+  if (are_there) return count;
+  kw_selection_blame(run->call, 1);
+  return -1;
+}
+
+/* Lists the rows of the next indices but padding, and returns how many. Processors do not foresee where they are, so
+ * they are asked for here. */
+static int64_t list_rows(bag *b) {
+  const bag_run *run = b->run;
+  const list indices = run->indices;
+  const int64_t step = run->row_step, padding = run->padding, fetched = kw_least(b->width * run->column_step, FETCHED);
+  const char *base = run->base + b->column * run->column_step;
+  int64_t count = 0, i = b->next;
+  for (; i < b->end && count < LISTED; i++) {
+    const int64_t index = int_at(&indices, i);
+    const char *at = base + index * step;
+    b->listed[count] = (bag_row){at, i};
+    if (index == padding) continue;
+    count++;
+    for (int64_t byte = 0; byte < fetched; byte += LINE) __builtin_prefetch(at + byte);
+  }
+  b->next = i;
   return count;
 }
 
-/* Processors do not foresee which row comes next, so it is asked for before, also that of a bag to come. */
-static inline void fetch_row(const bag *b, int64_t i) {
-  const bag_run *run = b->run;
-  if (i >= run->count) return;
-  const int64_t index = int_at(&run->indices, i), bytes = kw_least(b->width * run->column_step, FETCHED);
-  if (index < 0 || index >= run->rows) return;
-  const char *row = run->base + index * run->row_step + b->column * run->column_step;
-  for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at);
+/* The columns of a listed row as lanes. */
+static inline const void *lanes_of(bag *b, int64_t number) {
+  const kw_port *port = &b->run->plan->port;
+  const char *at = b->listed[number].at;
+  if (kw_port_is_lanes(port, b->run->column_step)) return at;
+  kw_port_read(port, b->lanes[number % KW_FOLD_ROWS], at, b->run->column_step, b->width);
+  return b->lanes[number % KW_FOLD_ROWS];
 }
 
-/* The next index that is no padding; NO_INDEX behind the last. */
-static inline int64_t next_index(bag *b) {
-  while (b->next < b->end) {
-    const int64_t index = int_at(&b->run->indices, b->next++);
-    fetch_row(b, b->next + AHEAD);
-    if (index != b->run->padding) return index;
+/* Adds `count` listed rows from row number `first` on, KW_FOLD_ROWS at most, to the sum. */
+static void add_rows(bag *b, int64_t first, int64_t count) {
+  const bag_run *run = b->run;
+  const kw_port *port = &run->plan->port;
+  const void *rows[KW_FOLD_ROWS];
+  for (int64_t k = 0; k < KW_FOLD_ROWS; k++) rows[k] = k < count ? lanes_of(b, first + k) : b->nothing;
+  if (!run->scales.at) {
+    run->isa->folds[KW_FOLD_SUM][port->lane].rows(b->best, rows, b->width);
+    return;
   }
-  return NO_INDEX;
-}
-
-static inline const void *row_of(bag *b, int64_t index, uint32_t buffer) {
-  const bag_run *run = b->run;
-  const char *at = run->base + index * run->row_step + b->column * run->column_step;
-  if (kw_port_is_lanes(&run->plan->port, run->column_step)) return at;
-  kw_port_read(&run->plan->port, b->lanes[buffer], at, run->column_step, b->width);
-  return b->lanes[buffer];
-}
-
-/* Takes as many rows as are added up at once, zeros where there are no more, with what they are scaled by. False: there
- * was none. */
-static bool take_rows(bag *b) {
-  const bag_run *run = b->run;
-  const int64_t size = kw_lane_size(run->plan->port.lane);
-  uint32_t k = 0;
-  for (int64_t index; k < KW_FOLD_ROWS && (index = next_index(b)) != NO_INDEX; k++) {
-    b->rows[k] = row_of(b, index, k);
-    if (!run->scales.at) continue;
-    kw_port_read(&run->plan->port, b->factors + k * size, run->scales.at + (b->next - 1) * run->scales.step, 0, 1);
+  const int64_t size = kw_lane_size(port->lane);
+  for (int64_t k = 0; k < count; k++) {
+    kw_port_read(port, b->factors + k * size, run->scales.at + b->listed[first + k].place * run->scales.step, 0, 1);
   }
-  if (k == 0) return false;
-  memset(b->factors + k * size, 0, (size_t)((KW_FOLD_ROWS - k) * size));
-  for (; k < KW_FOLD_ROWS; k++) b->rows[k] = b->nothing;
-  return true;
+  memset(b->factors + count * size, 0, (size_t)((KW_FOLD_ROWS - count) * size));
+  run->isa->product[port->lane].add_lines(b->best, b->factors, rows, b->width);
 }
 
 /* ---- Bags -------------------------------------------------------------------------------------------------------- */
@@ -161,20 +176,17 @@ static void sum_rows(bag *b, int64_t divisor) {
   uint32_t calls = 0;
   bool has_totals = false;
   memset(b->best, 0, bytes);
-  while (take_rows(b)) {
-    if (calls == most) {
-      for (int64_t i = 0; i < b->width && !has_totals; i++) fold->start(&b->totals[i]);
-      fold->take(b->totals, b->best, b->width);
-      memset(b->best, 0, bytes);
-      has_totals = true;
-      calls = 0;
+  for (int64_t count; (count = list_rows(b)) > 0;) {
+    for (int64_t i = 0; i < count; i += KW_FOLD_ROWS, calls++) {
+      if (calls == most) {
+        for (int64_t k = 0; k < b->width && !has_totals; k++) fold->start(&b->totals[k]);
+        fold->take(b->totals, b->best, b->width);
+        memset(b->best, 0, bytes);
+        has_totals = true;
+        calls = 0;
+      }
+      add_rows(b, i, kw_least(count - i, KW_FOLD_ROWS));
     }
-    if (run->scales.at) {
-      run->isa->product[lane].add_lines(b->best, b->factors, b->rows, b->width);
-    } else {
-      fold->rows(b->best, b->rows, b->width);
-    }
-    calls++;
   }
   if (has_totals) {
     fold->take(b->totals, b->best, b->width);
@@ -191,14 +203,21 @@ static void pick_rows(bag *b) {
   const bag_run *run = b->run;
   const kw_lane lane = run->plan->port.lane;
   const size_t bytes = (size_t)(b->width * kw_lane_size(lane));
-  int64_t index = next_index(b);
+  const kw_lane places = lane == KW_LANE_F64 ? KW_LANE_I64 : KW_LANE_I32;
+  bool is_first = true;
   memset(b->best, 0, bytes);
   memset(&b->places, 0, bytes);
-  if (index == NO_INDEX) return;
-  memcpy(b->best, row_of(b, index, 0), bytes);
-  kw_lanes_fill(&b->places, &index, lane == KW_LANE_F64 ? KW_LANE_I64 : KW_LANE_I32, b->width);
-  while ((index = next_index(b)) != NO_INDEX) {
-    run->isa->folds[KW_FOLD_MAX][lane].pick_row(b->best, &b->places, row_of(b, index, 0), index, b->width);
+  for (int64_t count; (count = list_rows(b)) > 0;) {
+    for (int64_t i = 0; i < count; i++) {
+      const int64_t index = int_at(&run->indices, b->listed[i].place);
+      if (is_first) {
+        memcpy(b->best, lanes_of(b, i), bytes);
+        kw_lanes_fill(&b->places, &index, places, b->width);
+        is_first = false;
+      } else {
+        run->isa->folds[KW_FOLD_MAX][lane].pick_row(b->best, &b->places, lanes_of(b, i), index, b->width);
+      }
+    }
   }
 }
 
@@ -211,27 +230,24 @@ static void store_places(const bag *b, char *to, int64_t step) {
 
 static void run_bag(bag *b, int64_t number) {
   const bag_run *run = b->run;
-  const kw_tensor_ref *const *outs = run->call->outs;
   const int64_t first = start_of(run, number), columns = run->table->shape[1];
   b->next = first;
   b->end = start_of(run, number + 1);
-  const int64_t count = count_rows(b);
+  const int64_t count = count_rows(run, first, b->end);
   if (count < 0) return;
-  run->isa->move[kw_strided_size(KW_I64)](element_of(outs[1], first, 0), kw_loop_step(outs[1], 0),
-                                          (const char *)&number, 0, b->end - first);
-  *(int64_t *)(void *)element_of(outs[2], number, 0) = count;
-  if (run->mode != BAG_MAX) *(int64_t *)(void *)element_of(outs[3], number, 0) = 0;
+  run->isa->move[I64](element_of(run, 1, first, 0), run->outs[1].step[0], (const char *)&number, 0, b->end - first);
+  *(int64_t *)(void *)element_of(run, 2, number, 0) = count;
+  if (run->mode != BAG_MAX) *(int64_t *)(void *)element_of(run, 3, number, 0) = 0;
   for (b->column = 0; b->column < columns; b->column += b->width) {
     b->width = kw_least(columns - b->column, WIDTH);
     b->next = first;
     if (run->mode == BAG_MAX) {
       pick_rows(b);
-      store_places(b, element_of(outs[3], number, b->column), kw_loop_step(outs[3], 1));
+      store_places(b, element_of(run, 3, number, b->column), run->outs[3].step[1]);
     } else {
       sum_rows(b, run->mode == BAG_MEAN ? count : 1);
     }
-    kw_port_write(&run->plan->port, element_of(outs[0], number, b->column), kw_loop_step(outs[0], 1), b->best,
-                  b->width);
+    kw_port_write(&run->plan->port, element_of(run, 0, number, b->column), run->outs[0].step[1], b->best, b->width);
   }
 }
 
@@ -283,6 +299,11 @@ static kw_status run_embedding_bag(const kw_host_api *host, const kw_call *call,
   if (args[6].tag == KW_TAG_TENSOR) run.scales = list_of(args[6].u.tensor);
   run.row_step = kw_loop_step(table, 0);
   run.column_step = kw_loop_step(table, 1);
+  for (int k = 0; k < 4; k++) {
+    const kw_tensor_ref *out = call->outs[k];
+    run.outs[k].base = kw_walk_base(out);
+    for (uint32_t d = 0; d < out->rank; d++) run.outs[k].step[d] = kw_loop_step(out, d);
+  }
   const int64_t bags = run.starts - args[7].u.b, usable = usable_bags(&run, bags);
   kw_status status = KW_OK;
   if (usable > 0) {
