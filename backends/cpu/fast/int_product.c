@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * _int_mm: products of matrices of int8, whose sums wrap at 32 bits. A thread packs the rows and columns that a tile
- * needs into words of some terms each, and multiplies that block by block.
+ * _int_mm: products of matrices of int8, whose sums wrap at 32 bits. A thread packs the rows that a tile needs into
+ * words of some terms each, then panel by panel its columns, which stay in the first cache while all rows are
+ * multiplied.
  */
 #include "fast.h"
 
@@ -12,10 +13,10 @@
 
 #include <string.h>
 
-#define DEPTH 512        /* terms whose factors are packed at once; all groups of terms divide it */
-#define TILE_ROWS 384    /* at most; a multiple of every block's rows */
-#define TILE_COLUMNS 512 /* at most */
-#define RUN 64           /* words of lines that are read before they are turned */
+#define DEPTH 512         /* terms whose factors are packed at once; all groups of terms divide it */
+#define TILE_ROWS 1536    /* at most; a multiple of every block's rows */
+#define TILE_COLUMNS 4096 /* at most */
+#define RUN 64            /* words of lines that are read before they are turned */
 #define WORD ((int64_t)sizeof(uint32_t))
 
 /* Lines of terms: rows of the first matrix, columns of the second. Steps are bytes. */
@@ -56,10 +57,10 @@ typedef struct int_run {
   atomic_int status;
 } int_run;
 
-/* A tile, and room for its panels and sums. */
+/* A tile, and room for the panels of its rows, for what their sums begin with, and for one panel of its columns. */
 typedef struct int_tile {
   kw_tile at;
-  uint32_t *a, *b, *sums;
+  uint32_t *a, *starts, *b;
 } int_tile;
 
 /* Packs `count` lines of k terms that lie side by side: word for word, of all lines. */
@@ -94,13 +95,12 @@ static void turn_panel(const int_run *run, uint32_t *panel, int64_t width, int64
   }
 }
 
-/* Packs `count` lines of k terms into panels of `width` lines, the last of which has lines of no meaning behind its
- * own.
- */
+/* Packs `count` lines of k terms into panels of `width` lines. */
 static void pack(const int_run *run, uint32_t *to, int64_t width, const char *at, int_lines lines, int64_t count,
                  int64_t k, uint32_t flip) {
   const int64_t words = (k + run->product->group - 1) / run->product->group;
   for (int64_t i = 0; i < count; i += width, to += width * words, at += width * lines.step) {
+    if (count - i < width) memset(to, 0, (size_t)(width * words * WORD)); /* lines that are not there are read, too */
     if (lines.step == 1) {
       weave_panel(run, to, width, kw_least(width, count - i), at, lines.k_step, k, flip);
     } else {
@@ -109,22 +109,42 @@ static void pack(const int_run *run, uint32_t *to, int64_t width, const char *at
   }
 }
 
+/* Multiplies a panel of rows by one of columns, n words each, for the results at `row` and `column`. Blocks that are
+ * not whole, or do not lie as they are computed, are somewhere else meanwhile. */
+static void multiply(const int_run *run, const uint32_t *a, const uint32_t *starts, const uint32_t *b, int64_t n,
+                     int64_t row, int64_t column, bool adds) {
+  const int_plan *plan = run->plan;
+  const kw_byte_product *product = run->product;
+  const int64_t rows = kw_least(product->rows, plan->rows - row), step = plan->out_column_step;
+  const int64_t columns = kw_least(product->columns, plan->columns - column), row_step = plan->out_row_step;
+  char *out = run->out + row * row_step + column * step;
+  if (step == WORD && rows == product->rows && columns == product->columns) {
+    product->block(rows, a, starts, b, n, (uint32_t *)(void *)out, row_step / WORD, adds);
+    return;
+  }
+  uint32_t sums[KW_PRODUCT_WIDTH * KW_PRODUCT_WIDTH];
+  const kw_move_fn move = run->isa->move[2];
+  const int64_t line = product->columns;
+  if (adds) memset(sums, 0, (size_t)(product->rows * line * WORD));
+  for (int64_t i = 0; i < rows && adds; i++) move((char *)(sums + i * line), WORD, out + i * row_step, step, columns);
+  product->block(rows, a, starts, b, n, sums, line, adds);
+  for (int64_t i = 0; i < rows; i++) move(out + i * row_step, step, (const char *)(sums + i * line), WORD, columns);
+}
+
 /* Adds the products of terms [first, first + k). */
 static void add_terms(const int_run *run, const int_tile *tile, int64_t first, int64_t k) {
   const int_plan *plan = run->plan;
   const kw_byte_product *product = run->product;
+  const kw_tile *at = &tile->at;
   const int64_t words = (k + product->group - 1) / product->group;
-  pack(run, tile->a, product->rows, run->a + tile->at.row * plan->a.step + first * plan->a.k_step, plan->a,
-       tile->at.rows, k, 0);
-  pack(run, tile->b, product->columns, run->b + tile->at.column * plan->b.step + first * plan->b.k_step, plan->b,
-       tile->at.columns, k, product->flip);
-  for (int64_t i = 0; i < tile->at.rows; i += product->rows) {
-    uint32_t starts[KW_PRODUCT_WIDTH];
-    const uint32_t *panel = tile->a + i * words;
-    product->start(starts, panel, words);
-    for (int64_t j = 0; j < tile->at.columns; j += product->columns) {
-      product->block(tile->at.rows - i, panel, starts, tile->b + j * words, words,
-                     tile->sums + i * run->tiles.columns + j, run->tiles.columns, first > 0);
+  pack(run, tile->a, product->rows, run->a + at->row * plan->a.step + first * plan->a.k_step, plan->a, at->rows, k, 0);
+  for (int64_t i = 0; i < at->rows; i += product->rows) product->start(tile->starts + i, tile->a + i * words, words);
+  for (int64_t j = 0; j < at->columns; j += product->columns) {
+    const char *columns = run->b + (at->column + j) * plan->b.step + first * plan->b.k_step;
+    pack(run, tile->b, product->columns, columns, plan->b, kw_least(product->columns, at->columns - j), k,
+         product->flip);
+    for (int64_t i = 0; i < at->rows; i += product->rows) {
+      multiply(run, tile->a + i * words, tile->starts + i, tile->b, words, at->row + i, at->column + j, first > 0);
     }
   }
 }
@@ -133,13 +153,11 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
   int_run *run = user;
   const int_plan *plan = run->plan;
   const int64_t words = (kw_least(DEPTH, plan->k) + run->product->group - 1) / run->product->group;
-  const int64_t a_size = run->tiles.rows * words, b_size = run->tiles.columns * words;
-  const int64_t size = a_size + b_size + run->tiles.rows * run->tiles.columns;
+  const int64_t a_size = run->tiles.rows * words, b_size = run->product->columns * words;
+  const int64_t size = a_size + run->tiles.rows + b_size;
   uint32_t *room = kw_fast_room(run->host, (uint64_t)(size * WORD), &run->status);
   if (!room) return;
-  /* of a panel's last lines some have no meaning, but all are read */
-  memset(room, 0, (size_t)((a_size + b_size) * WORD));
-  int_tile tile = {.a = room, .b = room + a_size, .sums = room + a_size + b_size};
+  int_tile tile = {.a = room, .starts = room + a_size + b_size, .b = room + a_size};
   for (int64_t i = begin; i < end; i++) {
     tile.at = kw_tiles_at(&run->tiles, plan->rows, plan->columns, i);
     int64_t first = 0;
@@ -147,11 +165,6 @@ static void run_tiles(void *user, int64_t begin, int64_t end) {
       add_terms(run, &tile, first, kw_least(DEPTH, plan->k - first));
       first += DEPTH;
     } while (first < plan->k);
-    for (int64_t row = 0; row < tile.at.rows; row++) {
-      char *to = run->out + (tile.at.row + row) * plan->out_row_step + tile.at.column * plan->out_column_step;
-      run->isa->move[2](to, plan->out_column_step, (const char *)(tile.sums + row * run->tiles.columns), WORD,
-                        tile.at.columns);
-    }
   }
   run->host->host_free(run->host->ctx, room);
 }
