@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#define DEPTH 512         /* terms whose factors are packed at once; all groups of terms divide it */
-#define TILE_ROWS 1536    /* at most; a multiple of every block's rows */
+#define DEPTH 1024        /* terms whose factors are packed at once; all groups of terms divide it */
+#define TILE_ROWS 768     /* at most; a multiple of every block's rows */
 #define TILE_COLUMNS 4096 /* at most */
 #define RUN 64            /* words of lines that are read before they are turned */
 #define WORD ((int64_t)sizeof(uint32_t))

@@ -64,7 +64,7 @@ static void check(int64_t rows, int64_t k, int64_t columns, int a_order, int b_o
 
 static void test_shapes(void **state) {
   (void)state;
-  static const int64_t rows[] = {1, 2, 5, 12, 13, MOST_ROWS}, depths[] = {0, 1, 2, 3, 4, 7, 64, 259, 513, MOST_K};
+  static const int64_t rows[] = {1, 2, 5, 12, 13, MOST_ROWS}, depths[] = {0, 1, 2, 3, 4, 7, 64, 259, 1025, MOST_K};
   static const int64_t columns[] = {1, 7, 32, 33, MOST_COLUMNS};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     for (size_t p = 0; p < sizeof depths / sizeof *depths; p++) {

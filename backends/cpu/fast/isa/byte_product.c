@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-enum { VECTOR = KW_VECTOR_BYTES, LANES = VECTOR / 4, COLUMNS = 2 * LANES };
+enum { VECTOR = KW_VECTOR_BYTES, LANES = VECTOR / 4, COLUMNS = 2 * LANES, LINE = 16 /* words of a cache */ };
 
 /* Rows of a block: a block, a row of two vectors, and a factor fill the registers. */
 #if defined(__AVX512F__)
