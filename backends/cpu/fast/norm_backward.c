@@ -374,7 +374,26 @@ static void run_shares(void *user, int64_t begin, int64_t end) {
   }
 }
 
-static kw_status run_weights(const kw_host_api *host, slope_run *run) {
+/* A piece's rows are in the caches when their share of the weights' gradients is made. */
+static void run_pieces(void *user, int64_t begin, int64_t end) {
+  slope_run *run = user;
+  const kw_cut *cut = &run->plan->cut;
+  for (int64_t piece = begin; piece < end; piece++) {
+    run_rows(run, piece * cut->piece, kw_least((piece + 1) * cut->piece, cut->folded));
+    for (int64_t task = piece; task < cut->tasks; task += cut->pieces) run_shares(run, task, task + 1);
+  }
+}
+
+/* Whether pieces are of whole rows, and enough of them for the threads. */
+static kw_status plan_pieces(const kw_host_api *host, const slope_plan *plan, bool *out_by_pieces) {
+  uint32_t threads = 1;
+  const kw_status status = host->thread_count(host->ctx, &threads);
+  *out_by_pieces = plan->by_columns && plan->rows.outer.numel == plan->cut.folded && plan->cut.pieces >= threads;
+  return status;
+}
+
+/* With the gradient of the input, if `by_pieces`. */
+static kw_status run_weights(const kw_host_api *host, slope_run *run, bool by_pieces) {
   const slope_plan *plan = run->plan;
   const int64_t weights = plan->shares.outer.numel, pieces = plan->cut.pieces;
   const kw_fold *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
@@ -386,7 +405,8 @@ static kw_status run_weights(const kw_host_api *host, slope_run *run) {
     run->totals[0] = room;
     run->totals[1] = run->totals[0] + weights * pieces;
   }
-  const kw_status status = host->parallel_for(host->ctx, plan->cut.tasks, plan->cut.grain, run_shares, run);
+  const kw_status status = by_pieces ? host->parallel_for(host->ctx, pieces, 1, run_pieces, run)
+                                     : host->parallel_for(host->ctx, plan->cut.tasks, plan->cut.grain, run_shares, run);
   if (room && status == KW_OK) {
     for (int64_t piece = 1; piece < pieces; piece++) {
       for (uint32_t k = 0; k < 2; k++) sum->merge_each(run->totals[k], run->totals[k] + piece * weights, weights);
@@ -408,11 +428,15 @@ static kw_status run_slopes(const kw_host_api *host, const kw_call *call, const 
     if (tensors[k]) run.base[k] = kw_walk_base(tensors[k]);
   }
   const bool has_weights = plan->has[OUT_WEIGHT] || plan->has[OUT_BIAS];
+  const bool has_rows = plan->has[OUT] || (plan->by_channels && has_weights);
+  const bool has_shares = has_weights && !plan->by_channels;
+  bool by_pieces = false;
   kw_status status = KW_OK;
-  if (plan->has[OUT] || (plan->by_channels && has_weights)) {
+  if (has_rows && has_shares) status = plan_pieces(host, plan, &by_pieces);
+  if (status == KW_OK && has_rows && !by_pieces) {
     status = host->parallel_for(host->ctx, plan->rows.outer.numel, kw_rows_grain(&plan->rows), run_rows, &run);
   }
-  if (status == KW_OK && has_weights && !plan->by_channels) status = run_weights(host, &run);
+  if (status == KW_OK && has_shares) status = run_weights(host, &run, by_pieces);
   return status;
 }
 
