@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * grid_sampler_2d and its gradients: where the places of a grid lie in the image, and with which weights, is settled
- * for a block of them and then used for every channel.
+ * for a block of them and then used for every channel; where places are many, of a copy of the image in which the
+ * channels of an element lie side by side.
  */
 #include "fast.h"
 
@@ -145,7 +146,7 @@ INLINED grid_taps taps_of(const grid_rule *rule, grid_mode mode, double x, int64
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-/* Image and grid lie in memory as lanes do: where dtypes are narrower they are copies. */
+/* Image and grid lie in memory as lanes do: where dtypes are narrower they are copies. Of the image also by lines. */
 typedef struct grid_run {
   const kw_host_api *host;
   const kw_port *port;
@@ -153,6 +154,7 @@ typedef struct grid_run {
   const kw_tensor_ref *out; /* or a gradient, see there */
   const kw_tensor_ref *grad;
   grid_rule rule;
+  bool by_lines;               /* channels of the image lie side by side */
   int64_t strides[DIRECTIONS]; /* that offsets are made with */
   int64_t rows, row;           /* of a channel of the result: how many, and their places */
   int64_t blocks;              /* of a row */
@@ -165,6 +167,7 @@ typedef struct grid_block {
   int32_t offsets[TAPS * TAPS * BLOCK];
   _Alignas(64) char weights[TAPS * TAPS * BLOCK * KW_LANE_BYTES];
   _Alignas(64) char lanes[KW_POOL_PLANES][BLOCK * KW_LANE_BYTES];
+  _Alignas(64) char lines[BLOCK * KW_POOL_LINE * KW_LANE_BYTES];
 } grid_block;
 
 static inline double number_at(kw_lane lane, const char *at) {
@@ -255,25 +258,46 @@ static void weigh(const grid_run *run, grid_block *block, const char *plane, voi
   kw_fast_isa()->pools[run->port->lane].weigh(to, from, block->offsets, block->weights, block->taps, n);
 }
 
-/* Copies of narrow images and grids, in *out_room; NULL: they lie as lanes where they are. Freed by the caller. */
-static kw_status open_run(grid_run *run, const kw_value *tensors, void **out_room) {
+/* Whether there are as many lanes to weigh as there would be to copy, and 32 bits tell them apart. */
+static bool lines_pay(const grid_run *run) {
+  const int64_t *image = run->image.shape, *grid = run->grid.shape, elements = image[2] * image[3];
+  return image[1] >= KW_POOL_PLANES && TAPS * grid[1] * grid[2] >= elements && elements <= INT32_MAX / image[1];
+}
+
+/* A copy of the image in lanes, over memory to come. */
+static kw_tensor_ref image_copy(const grid_run *run, kw_dtype lane) {
+  kw_tensor_ref copy = kw_strided_dense_like(&run->image, lane);
+  if (!run->by_lines) return copy;
+  copy.strides[1] = 1;
+  copy.strides[3] = copy.shape[1];
+  copy.strides[2] = copy.shape[3] * copy.strides[3];
+  return copy;
+}
+
+/* With copies of image and grid where they are needed, in *out_room, which is the caller's to free. */
+static kw_status open_run(grid_run *run, const kw_value *tensors, bool by_lines, void **out_room) {
+  const bool is_narrow = kw_number_is_narrow(run->port->dtype);
+  const kw_dtype lane = run->port->lane == KW_LANE_F32 ? KW_F32 : KW_F64;
   run->image = *tensors[0].u.tensor;
   run->grid = *tensors[1].u.tensor;
   run->rule = (grid_rule){(grid_mode)tensors[2].u.i, (grid_padding)tensors[3].u.i, tensors[4].u.b};
+  run->by_lines = by_lines && lines_pay(run);
+  kw_tensor_ref image = is_narrow || run->by_lines ? image_copy(run, lane) : run->image;
+  kw_tensor_ref grid = is_narrow ? kw_strided_dense_like(&run->grid, lane) : run->grid;
   kw_status status = KW_OK;
   *out_room = NULL;
-  if (kw_number_is_narrow(run->port->dtype)) {
-    kw_tensor_ref image = kw_strided_dense_like(&run->image, KW_F32), grid = kw_strided_dense_like(&run->grid, KW_F32);
-    const uint64_t bytes = (uint64_t)(image.numel + grid.numel) * sizeof(float);
-    status = run->host->host_alloc(run->host->ctx, bytes, 64, out_room);
+  if (is_narrow || run->by_lines) {
+    const uint64_t image_bytes = (uint64_t)(image.numel * kw_lane_size(run->port->lane));
+    status =
+        run->host->host_alloc(run->host->ctx, image_bytes + (is_narrow ? grid.numel * sizeof(float) : 0), 64, out_room);
     if (status != KW_OK) return status;
     image.mem = *out_room;
-    grid.mem = (float *)*out_room + image.numel;
     status = kw_strided_copy(run->host, &image, &run->image);
-    if (status == KW_OK) status = kw_strided_copy(run->host, &grid, &run->grid);
-    run->image = image;
-    run->grid = grid;
+    if (is_narrow) grid.mem = (char *)*out_room + image_bytes;
+    if (is_narrow && status == KW_OK) status = kw_strided_copy(run->host, &grid, &run->grid);
   }
+  run->image = image;
+  run->grid = grid;
   for (int d = 0; d < DIRECTIONS; d++) run->strides[d] = run->image.strides[2 + d];
   return status;
 }
@@ -304,6 +328,25 @@ static void write_places(const grid_run *run, grid_block *block, const char *pla
   for (int64_t c = 0; c < planes && !is_lanes; c++) kw_port_write(port, to + c * to_step, step, lanes[c], n);
 }
 
+/* The same of channels side by side, KW_POOL_LINE at most. */
+static void write_lines(const grid_run *run, grid_block *block, const char *plane, char *to, int64_t planes,
+                        int64_t n) {
+  const kw_port *port = run->port;
+  const kw_isa *isa = kw_fast_isa();
+  const int64_t step = kw_loop_step(run->out, 3), to_step = kw_loop_step(run->out, 1), size = kw_lane_size(port->lane);
+  const kw_transpose_fn transpose = isa->transpose[port->lane == KW_LANE_F32 ? 2 : 3];
+  isa->pools[port->lane].weigh_lines(block->lines, plane, planes, block->offsets, block->weights, block->taps, n);
+  if (kw_port_is_lanes(port, step)) {
+    transpose(to, to_step, block->lines, planes * size, n, planes);
+    return;
+  }
+  for (int64_t c = 0; c < planes; c += KW_POOL_PLANES) {
+    const int64_t count = kw_least(planes - c, KW_POOL_PLANES);
+    transpose(block->lanes[0], sizeof block->lanes[0], block->lines + c * size, planes * size, n, count);
+    for (int64_t k = 0; k < count; k++) kw_port_write(port, to + (c + k) * to_step, step, block->lanes[k], n);
+  }
+}
+
 static void run_blocks(void *user, int64_t begin, int64_t end) {
   grid_block block;
   const grid_run *run = user;
@@ -313,10 +356,11 @@ static void run_blocks(void *user, int64_t begin, int64_t end) {
     settle(run, &block, &p, DIRECTIONS);
     char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 2);
     const char *plane = kw_walk_base(image) + p.image * kw_loop_step(image, 0);
-    for (int64_t c = 0; c < out->shape[1]; c += KW_POOL_PLANES) {
-      write_places(run, &block, plane + c * kw_loop_step(image, 1),
-                   to + c * kw_loop_step(out, 1) + p.first * kw_loop_step(out, 3),
-                   kw_least(out->shape[1] - c, KW_POOL_PLANES), p.n);
+    const int64_t most = run->by_lines ? KW_POOL_LINE : KW_POOL_PLANES;
+    for (int64_t c = 0; c < out->shape[1]; c += most) {
+      (run->by_lines ? write_lines : write_places)(run, &block, plane + c * kw_loop_step(image, 1),
+                                                   to + c * kw_loop_step(out, 1) + p.first * kw_loop_step(out, 3),
+                                                   kw_least(out->shape[1] - c, most), p.n);
     }
   }
 }
@@ -327,7 +371,7 @@ static kw_status run_grid(const kw_host_api *host, const kw_call *call, const vo
   if (out->numel == 0) return KW_OK;
   grid_run run = {.host = host, .port = plan, .out = out};
   void *room;
-  kw_status status = open_run(&run, call->args, &room);
+  kw_status status = open_run(&run, call->args, true, &room);
   if (status == KW_OK) {
     set_rows(&run, out->strides[2] == out->shape[3] * out->strides[3]);
     status =
@@ -501,7 +545,7 @@ static kw_status run_grid_backward(const kw_host_api *host, const kw_call *call,
   if (image->numel == 0 && grid->numel == 0) return KW_OK;
   grid_run run = {.host = host, .port = plan, .grad = call->args[0].u.tensor};
   void *room;
-  kw_status status = open_run(&run, call->args + 1, &room);
+  kw_status status = open_run(&run, call->args + 1, false, &room);
   set_rows(&run, false);
   if (status == KW_OK && call->outs[0]) status = image_gradient(run, call->outs[0]);
   if (status == KW_OK && call->outs[1]) status = grid_gradient(run, call->outs[1]);

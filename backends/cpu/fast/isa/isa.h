@@ -380,8 +380,13 @@ typedef struct kw_pool {
    * of a place i, which all planes share, follow each other. */
   void (*weigh)(void *const *outs, const void *const *planes, const int32_t *offsets, const void *weights, int64_t taps,
                 int64_t n);
+  /* The same of planes side by side, KW_POOL_LINE at most: place i's results are line i of `out`, of as many lanes, and
+   * the lanes of all planes at an offset lie there. */
+  void (*weigh_lines)(void *out, const void *lanes, int64_t planes, const int32_t *offsets, const void *weights,
+                      int64_t taps, int64_t n);
 } kw_pool;
 #define KW_POOL_PLANES 4 /* of weigh */
+#define KW_POOL_LINE 64
 
 /* ---- Fourier transforms ------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,8 @@
  */
 #include "level.h"
 
+#include <string.h>
+
 #define PART 16 /* lanes that are added up before the total takes the sum */
 
 /* What totals are kept in. */
