@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define BLOCK 256   /* places that are settled at once: their offsets and weights stay in the first cache */
-#define LINE 8      /* channels whose gradients are added up side by side */
+#define LINE 8      /* channels whose gradients are added up side by side, */
+#define ROOM 524288 /* bytes that the sums of lines which share the settling of places have, unless one has more */
 #define GRAIN 16384 /* elements of the result: the fewest that a thread is woken for */
 
 enum { DOWN, ACROSS, DIRECTIONS, TAPS = 4 };
@@ -158,6 +159,7 @@ typedef struct grid_run {
   int64_t strides[DIRECTIONS]; /* that offsets are made with */
   int64_t rows, row;           /* of a channel of the result: how many, and their places */
   int64_t blocks;              /* of a row */
+  int64_t together;            /* lines whose gradients are added up at once */
   atomic_int status;           /* what the threads met with */
 } grid_run;
 
@@ -167,6 +169,7 @@ typedef struct grid_block {
   int32_t offsets[TAPS * TAPS * BLOCK];
   _Alignas(64) char weights[TAPS * TAPS * BLOCK * KW_LANE_BYTES];
   _Alignas(64) char lanes[KW_POOL_PLANES][BLOCK * KW_LANE_BYTES];
+  int64_t planes; /* of each place's line */
   _Alignas(64) char lines[BLOCK * KW_POOL_LINE * KW_LANE_BYTES];
 } grid_block;
 
@@ -258,6 +261,21 @@ static void weigh(const grid_run *run, grid_block *block, const char *plane, voi
   kw_fast_isa()->pools[run->port->lane].weigh(to, from, block->offsets, block->weights, block->taps, n);
 }
 
+/* The same of planes side by side into the block's lines. */
+static void weigh_lines(const grid_run *run, grid_block *block, const char *plane, int64_t planes, int64_t n) {
+  block->planes = planes;
+  kw_fast_isa()->pools[run->port->lane].weigh_lines(block->lines, plane, planes, block->offsets, block->weights,
+                                                    block->taps, n);
+}
+
+/* `count` planes of the block's lines, from plane `first` on, as n lanes each, `step` bytes apart. */
+static void turn_lines(const grid_run *run, const grid_block *block, char *lanes, int64_t step, int64_t first,
+                       int64_t count, int64_t n) {
+  const int64_t size = kw_lane_size(run->port->lane);
+  kw_fast_isa()->transpose[run->port->lane == KW_LANE_F32 ? 2 : 3](lanes, step, block->lines + first * size,
+                                                                   block->planes * size, n, count);
+}
+
 /* Whether there are as many lanes to weigh as there would be to copy, and 32 bits tell them apart. */
 static bool lines_pay(const grid_run *run) {
   const int64_t *image = run->image.shape, *grid = run->grid.shape, elements = image[2] * image[3];
@@ -306,6 +324,11 @@ static void close_run(const grid_run *run, void *room) {
   if (room) run->host->host_free(run->host->ctx, room);
 }
 
+/* Whether rows, dimension `down` of a tensor, follow each other as their places do. */
+static bool are_rows_one(const kw_tensor_ref *tensor, uint32_t down) {
+  return tensor->strides[down] == tensor->shape[down + 1] * tensor->strides[down + 1];
+}
+
 /* As rows of blocks: the rows of the grid, or all of them as one. */
 static void set_rows(grid_run *run, bool is_flat) {
   const int64_t height = run->grid.shape[1], width = run->grid.shape[2];
@@ -332,17 +355,15 @@ static void write_places(const grid_run *run, grid_block *block, const char *pla
 static void write_lines(const grid_run *run, grid_block *block, const char *plane, char *to, int64_t planes,
                         int64_t n) {
   const kw_port *port = run->port;
-  const kw_isa *isa = kw_fast_isa();
-  const int64_t step = kw_loop_step(run->out, 3), to_step = kw_loop_step(run->out, 1), size = kw_lane_size(port->lane);
-  const kw_transpose_fn transpose = isa->transpose[port->lane == KW_LANE_F32 ? 2 : 3];
-  isa->pools[port->lane].weigh_lines(block->lines, plane, planes, block->offsets, block->weights, block->taps, n);
+  const int64_t step = kw_loop_step(run->out, 3), to_step = kw_loop_step(run->out, 1);
+  weigh_lines(run, block, plane, planes, n);
   if (kw_port_is_lanes(port, step)) {
-    transpose(to, to_step, block->lines, planes * size, n, planes);
+    turn_lines(run, block, to, to_step, 0, planes, n);
     return;
   }
   for (int64_t c = 0; c < planes; c += KW_POOL_PLANES) {
     const int64_t count = kw_least(planes - c, KW_POOL_PLANES);
-    transpose(block->lanes[0], sizeof block->lanes[0], block->lines + c * size, planes * size, n, count);
+    turn_lines(run, block, block->lanes[0], sizeof block->lanes[0], c, count, n);
     for (int64_t k = 0; k < count; k++) kw_port_write(port, to + (c + k) * to_step, step, block->lanes[k], n);
   }
 }
@@ -373,7 +394,7 @@ static kw_status run_grid(const kw_host_api *host, const kw_call *call, const vo
   void *room;
   kw_status status = open_run(&run, call->args, true, &room);
   if (status == KW_OK) {
-    set_rows(&run, out->strides[2] == out->shape[3] * out->strides[3]);
+    set_rows(&run, are_rows_one(out, 2));
     status =
         host->parallel_for(host->ctx, blocks_of(&run), 1 + GRAIN / (out->numel / blocks_of(&run)), run_blocks, &run);
   }
@@ -451,7 +472,11 @@ static void write_planes(const grid_run *run, const char *sums, char *to, int64_
   }
 }
 
-/* One image's gradient in `channels` channels, LINE at most, from `channel` on. */
+static int64_t plane_bytes(const grid_run *run) {
+  return run->out->shape[2] * run->out->shape[3] * LINE * sums_of[run->port->lane].size;
+}
+
+/* One image's gradient in `channels` channels from `channel` on, line by line. */
 static void spread_places(const grid_run *run, char *sums, int64_t image, int64_t channel, int64_t channels) {
   grid_block block;
   _Alignas(64) char grads[LINE * BLOCK * KW_LANE_BYTES] = {0};
@@ -461,25 +486,33 @@ static void spread_places(const grid_run *run, char *sums, int64_t image, int64_
     const grid_places p = places_of(run, b);
     settle(run, &block, &p, DIRECTIONS);
     for (int64_t c = 0; c < channels; c++) {
-      kw_port_read(run->port, grads + c * line, grad_at(run, &p, channel + c), step, p.n);
+      kw_port_read(run->port, grads + c % LINE * line, grad_at(run, &p, channel + c), step, p.n);
+      if (c % LINE < LINE - 1 && c < channels - 1) continue;
+      sums_of[run->port->lane].spread(sums + c / LINE * plane_bytes(run), &block, grads, p.n);
     }
-    sums_of[run->port->lane].spread(sums, &block, grads, p.n);
   }
+}
+
+static int64_t tasks_of(const grid_run *run) {
+  return (lines_of(run) + run->together - 1) / run->together;
 }
 
 static void run_lines(void *user, int64_t begin, int64_t end) {
   grid_run *run = user;
   const kw_tensor_ref *out = run->out;
-  const int64_t bytes = out->shape[2] * out->shape[3] * LINE * sums_of[run->port->lane].size;
+  const int64_t bytes = plane_bytes(run) * run->together;
   char *sums = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
   if (!sums) return;
   for (int64_t i = begin; i < end; i++) {
-    const int64_t image = i / lines_of(run), channel = i % lines_of(run) * LINE;
-    const int64_t channels = kw_least(out->shape[1] - channel, LINE);
+    const int64_t image = i / tasks_of(run), channel = i % tasks_of(run) * run->together * LINE;
+    const int64_t channels = kw_least(out->shape[1] - channel, run->together * LINE);
+    char *to = kw_walk_base(out) + image * kw_loop_step(out, 0) + channel * kw_loop_step(out, 1);
     memset(sums, 0, (size_t)bytes);
     spread_places(run, sums, image, channel, channels);
-    write_planes(run, sums, kw_walk_base(out) + image * kw_loop_step(out, 0) + channel * kw_loop_step(out, 1),
-                 channels);
+    for (int64_t c = 0; c < channels; c += LINE) {
+      write_planes(run, sums + c / LINE * plane_bytes(run), to + c * kw_loop_step(out, 1),
+                   kw_least(channels - c, LINE));
+    }
   }
   run->host->host_free(run->host->ctx, sums);
 }
@@ -489,9 +522,14 @@ static kw_status image_gradient(grid_run run, const kw_tensor_ref *out) {
   run.out = out;
   run.strides[DOWN] = out->shape[3]; /* in sums */
   run.strides[ACROSS] = 1;
+  uint32_t threads = 1;
+  kw_status status = run.host->thread_count(run.host->ctx, &threads);
+  if (status != KW_OK) return status;
+  run.together = kw_least(1 + ROOM / plane_bytes(&run), (lines_of(&run) * out->shape[0] + threads - 1) / threads);
+  run.together = kw_least(run.together, lines_of(&run));
   const int64_t line = LINE * (out->shape[2] * out->shape[3] + run.grid.shape[1] * run.grid.shape[2]);
-  const kw_status status =
-      run.host->parallel_for(run.host->ctx, out->shape[0] * lines_of(&run), 1 + GRAIN / line, run_lines, &run);
+  const int64_t tasks = out->shape[0] * tasks_of(&run);
+  status = run.host->parallel_for(run.host->ctx, tasks, 1 + GRAIN / (line * run.together), run_lines, &run);
   return status == KW_OK ? atomic_load(&run.status) : status;
 }
 
@@ -500,13 +538,16 @@ static kw_status image_gradient(grid_run run, const kw_tensor_ref *out) {
 /* Adds to a sum for each place the products of gradients and slopes, which are settled, in all channels. */
 static void add_channels(const grid_run *run, grid_block *block, const grid_places *p, void *sums) {
   const kw_tensor_ref *image = &run->image;
+  const int64_t channels = image->shape[1];
   const char *plane = kw_walk_base(image) + p->image * kw_loop_step(image, 0);
   _Alignas(64) char buffer[BLOCK * KW_LANE_BYTES];
   void *lanes[KW_POOL_PLANES];
   for (int c = 0; c < KW_POOL_PLANES; c++) lanes[c] = block->lanes[c];
-  for (int64_t c = 0; c < image->shape[1]; c += KW_POOL_PLANES) {
-    const int64_t planes = kw_least(image->shape[1] - c, KW_POOL_PLANES);
-    weigh(run, block, plane + c * kw_loop_step(image, 1), lanes, planes, p->n);
+  for (int64_t c = 0; c < channels; c += KW_POOL_PLANES, plane += KW_POOL_PLANES * kw_loop_step(image, 1)) {
+    const int64_t planes = kw_least(channels - c, KW_POOL_PLANES), place = c % KW_POOL_LINE;
+    if (!run->by_lines) weigh(run, block, plane, lanes, planes, p->n);
+    if (run->by_lines && place == 0) weigh_lines(run, block, plane, kw_least(channels - c, KW_POOL_LINE), p->n);
+    if (run->by_lines) turn_lines(run, block, block->lanes[0], sizeof block->lanes[0], place, planes, p->n);
     for (int64_t k = 0; k < planes; k++) {
       const void *grads = kw_port_lanes(run->port, grad_at(run, p, c + k), kw_loop_step(run->grad, 3), p->n, buffer);
       sums_of[run->port->lane].add_products(sums, grads, lanes[k], p->n);
@@ -545,8 +586,8 @@ static kw_status run_grid_backward(const kw_host_api *host, const kw_call *call,
   if (image->numel == 0 && grid->numel == 0) return KW_OK;
   grid_run run = {.host = host, .port = plan, .grad = call->args[0].u.tensor};
   void *room;
-  kw_status status = open_run(&run, call->args + 1, false, &room);
-  set_rows(&run, false);
+  kw_status status = open_run(&run, call->args + 1, call->outs[1] != NULL, &room);
+  set_rows(&run, are_rows_one(run.grad, 2) && (!call->outs[1] || are_rows_one(call->outs[1], 1)));
   if (status == KW_OK && call->outs[0]) status = image_gradient(run, call->outs[0]);
   if (status == KW_OK && call->outs[1]) status = grid_gradient(run, call->outs[1]);
   close_run(&run, room);
