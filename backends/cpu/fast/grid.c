@@ -76,7 +76,7 @@ typedef struct grid_rule {
   bool align_corners;
 } grid_rule;
 
-#define INLINED static inline __attribute__((always_inline)) /* for each mode anew, see settle */
+#define INLINED static inline __attribute__((always_inline)) /* for each mode and slope anew, see settle */
 
 /* From [-1, 1] to [0, size - 1], or to [-1/2, size - 1/2]. */
 INLINED double coordinate_of(const grid_rule *rule, double x, int64_t size) {
@@ -223,17 +223,28 @@ INLINED void settle_as(grid_mode mode, const grid_run *run, grid_block *block, c
   }
 }
 
+INLINED void settle_along(grid_mode mode, const grid_run *run, grid_block *block, const grid_places *places,
+                          int slope) {
+  if (slope == DOWN) {
+    settle_as(mode, run, block, places, DOWN);
+  } else if (slope == ACROSS) {
+    settle_as(mode, run, block, places, ACROSS);
+  } else {
+    settle_as(mode, run, block, places, DIRECTIONS);
+  }
+}
+
 /* Settles places with weights, or with their slopes along a direction. */
 static void settle(const grid_run *run, grid_block *block, const grid_places *places, int slope) {
   switch (run->rule.mode) {
     case BILINEAR:
-      settle_as(BILINEAR, run, block, places, slope);
+      settle_along(BILINEAR, run, block, places, slope);
       break;
     case NEAREST:
-      settle_as(NEAREST, run, block, places, slope);
+      settle_along(NEAREST, run, block, places, slope);
       break;
     default:
-      settle_as(BICUBIC, run, block, places, slope);
+      settle_along(BICUBIC, run, block, places, slope);
   }
 }
 
