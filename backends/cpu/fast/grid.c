@@ -76,7 +76,8 @@ typedef struct grid_rule {
   bool align_corners;
 } grid_rule;
 
-#define INLINED static inline __attribute__((always_inline)) /* for each mode and slope anew, see settle */
+#define INLINED \
+  static inline __attribute__((always_inline)) /* for each mode anew, with slopes and without, see settle */
 
 /* From [-1, 1] to [0, size - 1], or to [-1/2, size - 1/2]. */
 INLINED double coordinate_of(const grid_rule *rule, double x, int64_t size) {
@@ -167,7 +168,7 @@ typedef struct grid_run {
 typedef struct grid_block {
   int64_t taps; /* of each place, which follow each other */
   int32_t offsets[TAPS * TAPS * BLOCK];
-  _Alignas(64) char weights[TAPS * TAPS * BLOCK * KW_LANE_BYTES];
+  _Alignas(64) char weights[DIRECTIONS][TAPS * TAPS * BLOCK * KW_LANE_BYTES]; /* the second are slopes alone */
   _Alignas(64) char lanes[KW_POOL_PLANES][BLOCK * KW_LANE_BYTES];
   int64_t planes; /* of each place's line */
   _Alignas(64) char lines[BLOCK * KW_POOL_LINE * KW_LANE_BYTES];
@@ -177,26 +178,42 @@ static inline double number_at(kw_lane lane, const char *at) {
   return lane == KW_LANE_F32 ? (double)*(const float *)(const void *)at : *(const double *)(const void *)at;
 }
 
-/* The taps of place number i of the block, from those along both directions; along `slope` with slopes. */
-INLINED void join_taps(const grid_run *run, grid_block *block, int64_t i, const grid_taps *down,
-                       const grid_taps *across, int slope) {
-  const int64_t count = block->taps = down->count * across->count;
-  const double *downs = slope == DOWN ? down->slope : down->weight;
-  const double *acrosses = slope == ACROSS ? across->slope : across->weight;
-  for (int a = 0, t = 0; a < down->count; a++) {
-    for (int b = 0; b < across->count; b++, t++) {
-      const bool is_there = down->index[a] >= 0 && across->index[b] >= 0;
-      const int64_t offset =
-          is_there ? down->index[a] * run->strides[DOWN] + across->index[b] * run->strides[ACROSS] : -1;
-      const double weight = downs[a] * acrosses[b];
-      block->offsets[i * count + t] = (int32_t)offset;
-      if (run->port->lane == KW_LANE_F32) {
-        ((float *)(void *)block->weights)[i * count + t] = (float)weight;
+/* Where the taps along a direction are, in elements; far below 0 where there is nothing. */
+INLINED void offsets_of(const grid_taps *taps, int64_t stride, int64_t *offsets) {
+  for (int k = 0; k < taps->count; k++) offsets[k] = taps->index[k] < 0 ? INT64_MIN / 2 : taps->index[k] * stride;
+}
+
+/* The weights of place number i, from those along both directions. */
+INLINED void join_weights(char *weights, kw_lane lane, int64_t i, const double *down, int downs, const double *across,
+                          int acrosses) {
+  for (int a = 0; a < downs; a++) {
+    for (int b = 0; b < acrosses; b++) {
+      const int64_t t = (i * downs + a) * acrosses + b;
+      if (lane == KW_LANE_F32) {
+        ((float *)(void *)weights)[t] = (float)(down[a] * across[b]);
       } else {
-        ((double *)(void *)block->weights)[i * count + t] = weight;
+        ((double *)(void *)weights)[t] = down[a] * across[b];
       }
     }
   }
+}
+
+/* The taps of place number i of the block, from those along both directions. */
+INLINED void join_taps(grid_block *block, kw_lane lane, const int64_t *strides, int64_t i, const grid_taps *down,
+                       const grid_taps *across, bool is_sloped) {
+  const int downs = down->count, acrosses = across->count;
+  int64_t rows[TAPS], columns[TAPS];
+  offsets_of(down, strides[DOWN], rows);
+  offsets_of(across, strides[ACROSS], columns);
+  for (int a = 0; a < downs; a++) {
+    for (int b = 0; b < acrosses; b++) {
+      const int64_t offset = rows[a] + columns[b];
+      block->offsets[(i * downs + a) * acrosses + b] = offset < 0 ? -1 : (int32_t)offset;
+    }
+  }
+  join_weights(block->weights[DOWN], lane, i, is_sloped ? down->slope : down->weight, downs, across->weight, acrosses);
+  if (is_sloped) join_weights(block->weights[ACROSS], lane, i, down->weight, downs, across->slope, acrosses);
+  block->taps = downs * acrosses;
 }
 
 /* Places of a block: n of an image, from place `first` of row `row` on. */
@@ -204,48 +221,49 @@ typedef struct grid_places {
   int64_t image, row, first, n;
 } grid_places;
 
-INLINED void settle_as(grid_mode mode, const grid_run *run, grid_block *block, const grid_places *places, int slope) {
+INLINED void settle_as(grid_mode mode, const grid_run *run, grid_block *block, const grid_places *places,
+                       bool is_sloped) {
   const kw_tensor_ref *grid = &run->grid;
   const kw_lane lane = run->port->lane;
   const int64_t width = grid->shape[2], place = places->row * run->row + places->first;
   const int64_t down = kw_loop_step(grid, 1), across = kw_loop_step(grid, 2), second = kw_loop_step(grid, 3);
   const int64_t rows = run->image.shape[2], columns = run->image.shape[3];
   const char *line = kw_walk_base(grid) + places->image * kw_loop_step(grid, 0) + place / width * down;
+  const int64_t strides[] = {run->strides[DOWN], run->strides[ACROSS]};
+  const grid_rule rule = run->rule;
   int64_t j = place % width;
   for (int64_t i = 0; i < places->n; i++) {
     const char *at = line + j * across;
-    const grid_taps y = taps_of(&run->rule, mode, number_at(lane, at + second), rows, slope == DOWN);
-    const grid_taps x = taps_of(&run->rule, mode, number_at(lane, at), columns, slope == ACROSS);
-    join_taps(run, block, i, &y, &x, slope);
+    const grid_taps y = taps_of(&rule, mode, number_at(lane, at + second), rows, is_sloped);
+    const grid_taps x = taps_of(&rule, mode, number_at(lane, at), columns, is_sloped);
+    join_taps(block, lane, strides, i, &y, &x, is_sloped);
     if (++j < width) continue;
     j = 0;
     line += down;
   }
 }
 
-INLINED void settle_along(grid_mode mode, const grid_run *run, grid_block *block, const grid_places *places,
-                          int slope) {
-  if (slope == DOWN) {
-    settle_as(mode, run, block, places, DOWN);
-  } else if (slope == ACROSS) {
-    settle_as(mode, run, block, places, ACROSS);
-  } else {
-    settle_as(mode, run, block, places, DIRECTIONS);
+INLINED void settle_with(bool is_sloped, const grid_run *run, grid_block *block, const grid_places *places) {
+  switch (run->rule.mode) {
+    case BILINEAR:
+      settle_as(BILINEAR, run, block, places, is_sloped);
+      break;
+    case NEAREST:
+      settle_as(NEAREST, run, block, places, is_sloped);
+      break;
+    default:
+      settle_as(BICUBIC, run, block, places, is_sloped);
   }
 }
 
-/* Settles places with weights, or with their slopes along a direction. */
-static void settle(const grid_run *run, grid_block *block, const grid_places *places, int slope) {
-  switch (run->rule.mode) {
-    case BILINEAR:
-      settle_along(BILINEAR, run, block, places, slope);
-      break;
-    case NEAREST:
-      settle_along(NEAREST, run, block, places, slope);
-      break;
-    default:
-      settle_along(BICUBIC, run, block, places, slope);
-  }
+/* Settles places with weights. */
+static void settle(const grid_run *run, grid_block *block, const grid_places *places) {
+  settle_with(false, run, block, places);
+}
+
+/* Settles places with the slopes of weights along each direction instead. */
+static void settle_slopes(const grid_run *run, grid_block *block, const grid_places *places) {
+  settle_with(true, run, block, places);
 }
 
 /* Block number b of the run. */
@@ -259,7 +277,7 @@ static int64_t blocks_of(const grid_run *run) {
 }
 
 /* The weighted sums of n places, which are settled, in `planes` channels, into lanes; `plane` is the first's. */
-static void weigh(const grid_run *run, grid_block *block, const char *plane, void *const *lanes, int64_t planes,
+static void weigh(const grid_run *run, grid_block *block, int by, const char *plane, void *const *lanes, int64_t planes,
                   int64_t n) {
   const int64_t plane_step = kw_loop_step(&run->image, 1);
   const void *from[KW_POOL_PLANES];
@@ -269,13 +287,13 @@ static void weigh(const grid_run *run, grid_block *block, const char *plane, voi
     from[c] = plane + here * plane_step;
     to[c] = lanes[here];
   }
-  kw_fast_isa()->pools[run->port->lane].weigh(to, from, block->offsets, block->weights, block->taps, n);
+  kw_fast_isa()->pools[run->port->lane].weigh(to, from, block->offsets, block->weights[by], block->taps, n);
 }
 
 /* The same of planes side by side into the block's lines. */
-static void weigh_lines(const grid_run *run, grid_block *block, const char *plane, int64_t planes, int64_t n) {
+static void weigh_lines(const grid_run *run, grid_block *block, int by, const char *plane, int64_t planes, int64_t n) {
   block->planes = planes;
-  kw_fast_isa()->pools[run->port->lane].weigh_lines(block->lines, plane, planes, block->offsets, block->weights,
+  kw_fast_isa()->pools[run->port->lane].weigh_lines(block->lines, plane, planes, block->offsets, block->weights[by],
                                                     block->taps, n);
 }
 
@@ -358,7 +376,7 @@ static void write_places(const grid_run *run, grid_block *block, const char *pla
   const bool is_lanes = kw_port_is_lanes(port, step);
   void *lanes[KW_POOL_PLANES];
   for (int64_t c = 0; c < planes; c++) lanes[c] = is_lanes ? to + c * to_step : block->lanes[c];
-  weigh(run, block, plane, lanes, planes, n);
+  weigh(run, block, 0, plane, lanes, planes, n);
   for (int64_t c = 0; c < planes && !is_lanes; c++) kw_port_write(port, to + c * to_step, step, lanes[c], n);
 }
 
@@ -367,7 +385,7 @@ static void write_lines(const grid_run *run, grid_block *block, const char *plan
                         int64_t n) {
   const kw_port *port = run->port;
   const int64_t step = kw_loop_step(run->out, 3), to_step = kw_loop_step(run->out, 1);
-  weigh_lines(run, block, plane, planes, n);
+  weigh_lines(run, block, 0, plane, planes, n);
   if (kw_port_is_lanes(port, step)) {
     turn_lines(run, block, to, to_step, 0, planes, n);
     return;
@@ -385,7 +403,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end) {
   const kw_tensor_ref *out = run->out, *image = &run->image;
   for (int64_t b = begin; b < end; b++) {
     const grid_places p = places_of(run, b);
-    settle(run, &block, &p, DIRECTIONS);
+    settle(run, &block, &p);
     char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 2);
     const char *plane = kw_walk_base(image) + p.image * kw_loop_step(image, 0);
     const int64_t most = run->by_lines ? KW_POOL_LINE : KW_POOL_PLANES;
@@ -429,7 +447,7 @@ typedef struct grid_sums {
 
 #define SUMS(name, T, wide)                                                                           \
   static void spread_##name(void *sums, const grid_block *block, const void *grads, int64_t n) {      \
-    const T *weights = (const T *)(const void *)block->weights;                                       \
+    const T *weights = (const T *)(const void *)block->weights[0];                                    \
     for (int64_t i = 0; i < n; i++) {                                                                 \
       wide grad[LINE];                                                                                \
       for (int c = 0; c < LINE; c++) grad[c] = ((const T *)grads)[c * BLOCK + i];                     \
@@ -495,7 +513,7 @@ static void spread_places(const grid_run *run, char *sums, int64_t image, int64_
   const int64_t blocks = run->rows * run->blocks;
   for (int64_t b = image * blocks; b < (image + 1) * blocks; b++) {
     const grid_places p = places_of(run, b);
-    settle(run, &block, &p, DIRECTIONS);
+    settle(run, &block, &p);
     for (int64_t c = 0; c < channels; c++) {
       kw_port_read(run->port, grads + c % LINE * line, grad_at(run, &p, channel + c), step, p.n);
       if (c % LINE < LINE - 1 && c < channels - 1) continue;
@@ -546,8 +564,9 @@ static kw_status image_gradient(grid_run run, const kw_tensor_ref *out) {
 
 /* ---- The gradient by the grid ------------------------------------------------------------------------------------ */
 
-/* Adds to a sum for each place the products of gradients and slopes, which are settled, in all channels. */
-static void add_channels(const grid_run *run, grid_block *block, const grid_places *p, void *sums) {
+/* Adds to a sum for each place the products of gradients and slopes by a direction, which are settled, in all
+ * channels. */
+static void add_channels(const grid_run *run, grid_block *block, const grid_places *p, int by, void *sums) {
   const kw_tensor_ref *image = &run->image;
   const int64_t channels = image->shape[1];
   const char *plane = kw_walk_base(image) + p->image * kw_loop_step(image, 0);
@@ -556,8 +575,8 @@ static void add_channels(const grid_run *run, grid_block *block, const grid_plac
   for (int c = 0; c < KW_POOL_PLANES; c++) lanes[c] = block->lanes[c];
   for (int64_t c = 0; c < channels; c += KW_POOL_PLANES, plane += KW_POOL_PLANES * kw_loop_step(image, 1)) {
     const int64_t planes = kw_least(channels - c, KW_POOL_PLANES), place = c % KW_POOL_LINE;
-    if (!run->by_lines) weigh(run, block, plane, lanes, planes, p->n);
-    if (run->by_lines && place == 0) weigh_lines(run, block, plane, kw_least(channels - c, KW_POOL_LINE), p->n);
+    if (!run->by_lines) weigh(run, block, by, plane, lanes, planes, p->n);
+    if (run->by_lines && place == 0) weigh_lines(run, block, by, plane, kw_least(channels - c, KW_POOL_LINE), p->n);
     if (run->by_lines) turn_lines(run, block, block->lanes[0], sizeof block->lanes[0], place, planes, p->n);
     for (int64_t k = 0; k < planes; k++) {
       const void *grads = kw_port_lanes(run->port, grad_at(run, p, c + k), kw_loop_step(run->grad, 3), p->n, buffer);
@@ -574,10 +593,10 @@ static void run_slopes(void *user, int64_t begin, int64_t end) {
     const grid_places p = places_of(run, b);
     char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 1) +
                p.first * kw_loop_step(out, 2);
+    settle_slopes(run, &block, &p);
     for (int d = 0; d < DIRECTIONS; d++) {
       _Alignas(64) char sums[BLOCK * sizeof(long double)] = {0};
-      settle(run, &block, &p, d);
-      add_channels(run, &block, &p, sums);
+      add_channels(run, &block, &p, d, sums);
       sums_of[run->port->lane].round(block.lanes, sums, 1, p.n);
       kw_port_write(run->port, to + (d == ACROSS ? 0 : kw_loop_step(out, 3)), kw_loop_step(out, 2), block.lanes, p.n);
     }
