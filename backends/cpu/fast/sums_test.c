@@ -478,11 +478,43 @@ static void test_bags(void **state) {
   }
 }
 
+/* ---- Grids ------------------------------------------------------------------------------------------------------- */
+
+/* More channels than are weighed or added up at once, and places that are many, or few beside the image. */
+static void check_grids(kw_dtype dtype, int64_t mode, int64_t height, int64_t width) {
+  const int64_t down = 8, across = 7, channels = 70;
+  const kw_tensor_ref image = TENSOR(dtype, numbers[0], 2, channels, height, width);
+  const kw_tensor_ref grid = TENSOR(dtype, numbers[1], 2, down, across, 2);
+  const kw_tensor_ref grad = TENSOR(dtype, numbers[2], 2, channels, down, across);
+  const kw_tensor_ref results[] = {image, grid};
+  kw_tensor_ref turned = grad; /* columns lie in memory as rows do there */
+  turned.strides[2] = 1;
+  turned.strides[3] = down;
+  CHECK("grid_sampler_2d", &grad, 1, test_arg(&image), test_arg(&grid), INT(mode), INT(0), FLAG(false));
+  CHECK("grid_sampler_2d", &turned, 1, test_arg(&image), test_arg(&grid), INT(mode), INT(0), FLAG(false));
+  for (int rows = 0; rows < 2; rows++) {
+    CHECK("grid_sampler_2d_backward", results, 2, test_arg(rows ? &turned : &grad), test_arg(&image), test_arg(&grid),
+          INT(mode), INT(0), FLAG(false), INTS(1, 1));
+  }
+}
+
+static void test_grids(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    for (uint32_t k = 0; k < 3; k++) fill(dtypes[d], k, false);
+    for (int64_t mode = 0; mode < 3; mode++) {
+      check_grids(dtypes[d], mode, 9, 11);
+      check_grids(dtypes[d], mode, 30, 29);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),     cmocka_unit_test(test_pools),
       cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite), cmocka_unit_test(test_scans),
-      cmocka_unit_test(test_variances),      cmocka_unit_test(test_bags),
+      cmocka_unit_test(test_variances),      cmocka_unit_test(test_bags),       cmocka_unit_test(test_grids),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
