@@ -21,9 +21,12 @@ kw_status kw_packs_plan(kw_plan *plan, const kw_kernel *kernel, const kw_call *c
   return KW_OK;
 }
 
-/* Without memory there is no packed form, and that is all. */
-static kw_status make(const kw_plan *plan, uint32_t arg, kw_stream *stream, kw_call *call, kw_buffer **out_packed) {
+/* *out_failed: work of the stream has failed since it was enqueued, perhaps the packing, and there is no packed form.
+ * Nor is there one without memory, and that is all. */
+static kw_status make(const kw_plan *plan, uint32_t arg, kw_stream *stream, kw_call *call, kw_buffer **out_packed,
+                      bool *out_failed) {
   static const char function[] = "packing a constant";
+  const uint64_t errors = atomic_load(&stream->late_errors);
   kw_buffer *packed = NULL;
   if (kw_buffer_create(stream, plan->pack[arg].size, &packed) != KW_OK) return KW_OK;
   call->stream = stream->handle;
@@ -36,7 +39,8 @@ static kw_status make(const kw_plan *plan, uint32_t arg, kw_stream *stream, kw_c
         stream->device, kw_from_plugin(kw_plugin_status(stream->device->plugin, status), "%s: argument '%s' of %s",
                                        function, plan->op->schema.args[arg].name, plan->op->schema.name));
   }
-  if (status == KW_OK) {
+  *out_failed = atomic_load(&stream->late_status) != KW_OK || atomic_load(&stream->late_errors) != errors;
+  if (status == KW_OK && !*out_failed) {
     *out_packed = packed;
   } else {
     kw_buffer_release(packed);
@@ -44,21 +48,22 @@ static kw_status make(const kw_plan *plan, uint32_t arg, kw_stream *stream, kw_c
   return status;
 }
 
-static kw_status find_or_make(const kw_plan *plan, uint32_t arg, const kw_tensor *tensor, kw_stream *stream,
-                              kw_call *call, kw_buffer **out_packed) {
-  kw_buffer *buffer = tensor->buffer;
-  const uint64_t spell = kw_buffer_constant_spell(buffer);
+/* Of a spell: another thread may end it any time. */
+static kw_status find_or_make(const kw_plan *plan, uint32_t arg, const kw_buffer *buffer, uint64_t spell,
+                              kw_stream *stream, kw_call *call, kw_buffer **out_packed) {
   const kw_tensor_ref *ref = call->args[arg].u.tensor;
   const kw_pack_key key = {.kernel = plan->kernel,
                            .arg = arg,
                            .format = plan->pack[arg].format,
+                           .size = plan->pack[arg].size,
                            .offset = ref->offset,
                            .fingerprint = kw_fingerprint_of(buffer->device->fingerprint_seed, ref, false)};
   bool known = false;
-  *out_packed = kw_buffer_find_packed(buffer, &key, &known);
+  *out_packed = kw_packed_find(spell, &key, &known);
   if (known || kw_stream_in_callback()) return KW_OK;
-  kw_status status = make(plan, arg, stream, call, out_packed);
-  if (status == KW_OK) kw_buffer_keep_packed(buffer, spell, &key, *out_packed);
+  bool failed = false;
+  kw_status status = make(plan, arg, stream, call, out_packed, &failed);
+  if (status == KW_OK && !failed) kw_buffer_keep_packed(buffer, spell, &key, *out_packed);
   return status;
 }
 
@@ -68,10 +73,11 @@ kw_status kw_packs_obtain(kw_packs *packs, const kw_plan *plan, const kw_request
   memset(packs->by_arg, 0, sizeof packs->by_arg);
   for (uint32_t i = 0; plan->packs >> i; ++i) {
     if (!(plan->packs >> i & 1) || i >= request->arg_count) continue;
-    const kw_tensor *tensor = kw_value_as_tensor(&request->args[i]);
-    if (kw_buffer_constant_spell(tensor->buffer) == 0) continue;
+    const kw_buffer *buffer = kw_value_as_tensor(&request->args[i])->buffer;
+    const uint64_t spell = kw_buffer_constant_spell(buffer);
+    if (spell == 0) continue;
     kw_buffer *packed = NULL;
-    kw_status status = find_or_make(plan, i, tensor, stream, call, &packed);
+    kw_status status = find_or_make(plan, i, buffer, spell, stream, call, &packed);
     if (status != KW_OK) return status;
     if (!packed) continue;
     kw_buffer_use(packed, stream);

@@ -5,8 +5,10 @@
  */
 #include "testing/test_fixture.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +220,112 @@ static void memory_starts_anew(void **state) {
   assert_false(kw_tensor_is_constant(NULL));
 }
 
+/* Work of its stream fails before a form is there, the packing for all that is known: what it holds serves no call. */
+static void an_error_leaves_no_form(void **state) {
+  (void)state;
+  weight w = make_weight(2);
+  kw_tensor *x = filled(ROWS, K, 1), *out = filled(ROWS, COLUMNS, 0), *row = filled(1, K, 0), *index = NULL;
+  kw_stream *stream = NULL;
+  assert_ok(kw_tensor_create(cpu, KW_I64, 1, (int64_t[]){1}, &index));
+  assert_ok(kw_tensor_write(index, &(int64_t){ROWS}));
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(w.turned)};
+  const kw_value beyond[] = {kw_arg_tensor(x), kw_arg_int(0), kw_arg_tensor(index)};
+  assert_ok(kw_stream_create(cpu, &stream));
+  assert_ok(kw_tensor_set_constant(w.own, true));
+  const uint64_t before = live();
+  assert_ok(kw_op_call(kw_op_find("index_select"), stream, beyond, 3, &row, 1));
+  assert_ok(kw_op_call(kw_op_find("mm"), stream, args, 2, &out, 1));
+  assert_int_not_equal(kw_stream_synchronize(stream), KW_OK);
+  assert_int_equal(live(), before);
+  assert_true(first_of(out) == 2 * K);
+  assert_ok(kw_op_call(kw_op_find("mm"), stream, args, 2, &out, 1));
+  assert_ok(kw_stream_synchronize(stream));
+  assert_int_equal(live(), before + 1);
+  assert_true(first_of(out) == 2 * K);
+  assert_ok(kw_stream_destroy(stream));
+  release_weight(w);
+  kw_tensor_release(x);
+  kw_tensor_release(out);
+  kw_tensor_release(row);
+  kw_tensor_release(index);
+}
+
+enum { WEIGHTS = 4, SIDE = 16, CALLS = 50000 };
+
+/* One of threads that compute, each with a weight of its own. */
+typedef struct caller {
+  pthread_t thread;
+  kw_stream *stream; /* in whose memory the weight lies at the beginning, as all others do in theirs */
+  weight weight;
+  kw_tensor *x, *out;
+  float value;
+  int wrong; /* results */
+} caller;
+
+static void begin_caller(caller *c, float value) {
+  *c = (caller){.value = value, .x = filled(ROWS, SIDE, 1), .out = filled(ROWS, SIDE, 0)};
+  assert_ok(kw_stream_create(cpu, &c->stream));
+  assert_ok(kw_tensor_create_on(c->stream, KW_F32, 2, (int64_t[]){SIDE, SIDE}, &c->weight.own));
+  assert_ok(kw_tensor_transpose(c->weight.own, 0, 1, &c->weight.turned));
+  fill(c->weight.own, value);
+}
+
+static void *call_often(void *user) {
+  caller *c = user;
+  float values[ROWS * SIDE];
+  for (int i = 0; i < CALLS; ++i) {
+    const bool done = multiply(c->x, c->weight, &c->out) == KW_OK && kw_tensor_read(c->out, values) == KW_OK;
+    c->wrong += !done || values[0] != SIDE * c->value;
+  }
+  return NULL;
+}
+
+static void end_caller(caller *c) {
+  assert_int_equal(c->wrong, 0);
+  release_weight(c->weight);
+  kw_tensor_release(c->x);
+  kw_tensor_release(c->out);
+  assert_ok(kw_stream_destroy(c->stream));
+}
+
+typedef struct marker {
+  pthread_t thread;
+  const caller *callers;
+  atomic_bool *over;
+  unsigned seed;
+} marker;
+
+static void *mark_often(void *user) {
+  marker *m = user;
+  for (unsigned i = 0; !atomic_load(m->over); ++i) {
+    kw_tensor *weight = m->callers[i % WEIGHTS].weight.own;
+    if (kw_tensor_set_constant(weight, true) != KW_OK) abort();
+    for (volatile int wait = rand_r(&m->seed) % 2000; wait > 0; --wait) continue;
+    if (kw_tensor_set_constant(weight, false) != KW_OK) abort();
+  }
+  return NULL;
+}
+
+/* While threads compute with tensors, others say that these are constant, and that they are not. */
+static void a_spell_ends_at_any_time(void **state) {
+  (void)state;
+  const uint64_t before = live();
+  atomic_bool over = false;
+  caller callers[WEIGHTS];
+  marker markers[2];
+  for (int i = 0; i < WEIGHTS; ++i) begin_caller(&callers[i], (float)(i + 1));
+  for (int i = 0; i < WEIGHTS; ++i) pthread_create(&callers[i].thread, NULL, call_often, &callers[i]);
+  for (int i = 0; i < 2; ++i) {
+    markers[i] = (marker){.callers = callers, .over = &over, .seed = (unsigned)i + 1};
+    pthread_create(&markers[i].thread, NULL, mark_often, &markers[i]);
+  }
+  for (int i = 0; i < WEIGHTS; ++i) pthread_join(callers[i].thread, NULL);
+  atomic_store(&over, true);
+  for (int i = 0; i < 2; ++i) pthread_join(markers[i].thread, NULL);
+  for (int i = 0; i < WEIGHTS; ++i) end_caller(&callers[i]);
+  assert_int_equal(live(), before); /* no form is left */
+}
+
 int main(void) {
   const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(CPU_PLUGIN) != KW_OK || kw_device_open("cpu", &cpu) != KW_OK) {
@@ -227,7 +335,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_form_serves_all_shapes), cmocka_unit_test(a_write_ends_it),
       cmocka_unit_test(plans_look_again),           cmocka_unit_test(graphs_keep_to_the_memory),
-      cmocka_unit_test(memory_starts_anew),
+      cmocka_unit_test(memory_starts_anew),         cmocka_unit_test(an_error_leaves_no_form),
+      cmocka_unit_test(a_spell_ends_at_any_time),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return failed + (kw_device_close(cpu) != KW_OK);

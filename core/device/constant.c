@@ -29,8 +29,8 @@ static form **list_of(uint64_t spell) {
 }
 
 static bool same_key(const kw_pack_key *a, const kw_pack_key *b) {
-  return a->kernel == b->kernel && a->arg == b->arg && a->format == b->format && a->offset == b->offset &&
-         kw_fingerprint_equal(a->fingerprint, b->fingerprint);
+  return a->kernel == b->kernel && a->arg == b->arg && a->format == b->format && a->size == b->size &&
+         a->offset == b->offset && kw_fingerprint_equal(a->fingerprint, b->fingerprint);
 }
 
 /* Under the lock. */
@@ -45,27 +45,29 @@ static void leave_cache(kw_buffer *buffer) {
   buffer->cached = false;
 }
 
+/* Under the lock: who ends it finds it begun as a whole, or not at all. */
+static void begin_constant(kw_buffer *buffer) {
+  kw_buffer_set_apart(buffer, true);
+  leave_cache(buffer);
+  atomic_store(&buffer->constant, ++last_spell);
+  kw_device_tell_news(buffer->device); /* calls that were made ready for it look again */
+}
+
 kw_status kw_buffer_set_constant(kw_buffer *buffer) {
-  if (kw_buffer_constant_spell(buffer) != 0) return KW_OK;
   if (buffer->graph != 0 || atomic_load(&buffer->graph_writes)) {
     return kw_fail(KW_ERR_BUSY, "kw_tensor_set_constant: %s; make the tensor constant that its result is copied to",
                    buffer->graph != 0 ? "the tensor lies in a graph's own memory, which each launch writes"
                                       : "a graph has been recorded that writes to the tensor's memory");
   }
-  kw_buffer_set_apart(buffer, true);
-  leave_cache(buffer);
   pthread_mutex_lock(&lock);
-  unsigned long long none = 0;
-  if (atomic_compare_exchange_strong(&buffer->constant, &none, last_spell + 1)) ++last_spell;
+  if (kw_buffer_constant_spell(buffer) == 0) begin_constant(buffer);
   pthread_mutex_unlock(&lock);
-  kw_device_tell_news(buffer->device); /* calls that were made ready for it look again */
   return KW_OK;
 }
 
-/* Takes a spell's forms out of their list. */
+/* Takes a spell's forms out of their list. Under the lock. */
 static form *take_forms(uint64_t spell) {
   form *taken = NULL;
-  pthread_mutex_lock(&lock);
   for (form **link = list_of(spell); *link;) {
     form *f = *link;
     if (f->spell != spell) {
@@ -76,15 +78,20 @@ static form *take_forms(uint64_t spell) {
     f->next = taken;
     taken = f;
   }
-  pthread_mutex_unlock(&lock);
   return taken;
 }
 
 void kw_buffer_end_constant(kw_buffer *buffer) {
+  if (kw_buffer_constant_spell(buffer) == 0) return;
+  form *taken = NULL;
+  pthread_mutex_lock(&lock);
   const uint64_t spell = atomic_exchange(&buffer->constant, 0);
-  if (spell == 0) return;
-  kw_buffer_set_apart(buffer, false);
-  for (form *f = take_forms(spell), *next; f; f = next) {
+  if (spell != 0) {
+    kw_buffer_set_apart(buffer, false);
+    taken = take_forms(spell);
+  }
+  pthread_mutex_unlock(&lock);
+  for (form *f = taken, *next; f; f = next) {
     next = f->next;
     kw_buffer_release(f->packed);
     free(f);
@@ -99,9 +106,9 @@ void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream) {
   kw_buffer_end_constant(buffer);
 }
 
-kw_buffer *kw_buffer_find_packed(const kw_buffer *buffer, const kw_pack_key *key, bool *out_known) {
+kw_buffer *kw_packed_find(uint64_t spell, const kw_pack_key *key, bool *out_known) {
   pthread_mutex_lock(&lock);
-  const form *found = find(kw_buffer_constant_spell(buffer), key);
+  const form *found = find(spell, key);
   kw_buffer *packed = found ? found->packed : NULL;
   if (packed) kw_buffer_retain(packed);
   pthread_mutex_unlock(&lock);

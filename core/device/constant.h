@@ -16,12 +16,13 @@
 typedef struct kw_pack_key {
   const void *kernel;
   uint32_t arg;
-  uint64_t format;
+  uint64_t format, size;
   uint64_t offset;
   kw_fingerprint fingerprint;
 } kw_pack_key;
 
-/* From now on it is constant; fine if it is. KW_ERR_BUSY: a graph writes to it. No call may write to it meanwhile. */
+/* From now on it is constant; fine if it is. KW_ERR_BUSY: a graph writes to it. No call may write to it meanwhile;
+ * other threads may do the same, or end it. */
 kw_status kw_buffer_set_constant(kw_buffer *buffer);
 /* It is no longer; fine if it is not. Its packed forms go, each once the streams that use it have passed. */
 void kw_buffer_end_constant(kw_buffer *buffer);
@@ -41,11 +42,11 @@ static inline uint64_t kw_buffer_constant_spell(const kw_buffer *buffer) {
   return atomic_load_explicit(&buffer->constant, memory_order_acquire);
 }
 
-/* The packed form of the buffer that this key has, with a reference; *out_known without one: there is none and will not
- * be. Any thread. */
-kw_buffer *kw_buffer_find_packed(const kw_buffer *buffer, const kw_pack_key *key, bool *out_known);
-/* Keeps a packed form for as long as this spell lasts, NULL for one that cannot be made. The first wins; takes a
- * reference of its own. Any thread. */
+/* The packed form of this spell that this key has, with a reference; *out_known without one: there is none and will not
+ * be. Nothing once the spell is over. Any thread. */
+kw_buffer *kw_packed_find(uint64_t spell, const kw_pack_key *key, bool *out_known);
+/* Keeps a packed form for as long as this spell of the buffer's lasts, NULL for one that cannot be made. The first
+ * wins; takes a reference of its own. Any thread. */
 void kw_buffer_keep_packed(const kw_buffer *buffer, uint64_t spell, const kw_pack_key *key, kw_buffer *packed);
 
 #endif /* KEYWAY_CORE_CONSTANT_H */

@@ -17,6 +17,7 @@
  * the first is news to the next such wait. */
 void kw_late_error_keep(kw_stream *stream, kw_status status, const char *text) {
   pthread_mutex_lock(&stream->mutex);
+  atomic_fetch_add(&stream->late_errors, 1);
   if (atomic_load(&stream->late_status) == KW_OK) {
     snprintf(stream->late_text, sizeof stream->late_text, "%s", text);
     stream->late_told = false;

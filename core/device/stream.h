@@ -21,6 +21,7 @@ struct kw_stream {
   atomic_ullong last_call;       /* the call id of the last launch; 0 = none */
   _Atomic kw_status late_status; /* the first late error that the stream's own wait has not returned, as the plugin gave
                                     it; KW_OK when none */
+  atomic_ullong late_errors;     /* so far */
   bool late_told;                /* a wait for the device has returned it */
   kw_status later_status;        /* the first one after that, which only the next such wait returns; KW_OK when none */
   char late_text[1024], later_text[1024];
