@@ -250,6 +250,37 @@ static void an_error_leaves_no_form(void **state) {
   kw_tensor_release(index);
 }
 
+static kw_tensor *image(int64_t channels, int64_t height) {
+  kw_tensor *tensor = NULL;
+  assert_ok(kw_tensor_create(cpu, KW_F32, 4, (int64_t[]){1, channels, height, 16}, &tensor));
+  fill(tensor, 1);
+  return tensor;
+}
+
+/* A convolution's layout may follow the image's size. */
+static void layouts_are_few(void **state) {
+  (void)state;
+  enum { CHANNELS = 16, SIZES = 30, MOST = 8 };
+  static const int64_t ones[] = {1, 1}, zeros[] = {0, 0};
+  kw_tensor *w = NULL;
+  assert_ok(kw_tensor_create(cpu, KW_F32, 4, (int64_t[]){CHANNELS, CHANNELS, 3, 3}, &w));
+  fill(w, 1);
+  assert_ok(kw_tensor_set_constant(w, true));
+  const uint64_t before = live();
+  for (int64_t height = 3; height < 3 + SIZES; ++height) {
+    kw_tensor *x = image(CHANNELS, height), *out = NULL;
+    const kw_value args[] = {kw_arg_tensor(x),         kw_arg_tensor(w),          kw_arg_none(),
+                             kw_arg_int_list(ones, 2), kw_arg_int_list(zeros, 2), kw_arg_int_list(ones, 2),
+                             kw_arg_bool(false),       kw_arg_int_list(zeros, 2), kw_arg_int(1)};
+    assert_ok(kw_op_call(kw_op_find("convolution"), NULL, args, 9, &out, 1));
+    assert_true(first_of(out) == CHANNELS * 9);
+    kw_tensor_release(x);
+    kw_tensor_release(out);
+  }
+  assert_true(live() - before <= MOST);
+  kw_tensor_release(w);
+}
+
 enum { WEIGHTS = 4, SIDE = 16, CALLS = 50000 };
 
 /* One of threads that compute, each with a weight of its own. */
@@ -336,7 +367,7 @@ int main(void) {
       cmocka_unit_test(one_form_serves_all_shapes), cmocka_unit_test(a_write_ends_it),
       cmocka_unit_test(plans_look_again),           cmocka_unit_test(graphs_keep_to_the_memory),
       cmocka_unit_test(memory_starts_anew),         cmocka_unit_test(an_error_leaves_no_form),
-      cmocka_unit_test(a_spell_ends_at_any_time),
+      cmocka_unit_test(a_spell_ends_at_any_time),   cmocka_unit_test(layouts_are_few),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return failed + (kw_device_close(cpu) != KW_OK);

@@ -19,6 +19,7 @@ typedef struct form {
 } form;
 
 #define LISTS 256 /* by spell */
+#define LAYOUTS 8 /* of a tensor for a kernel, at most */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static form *forms[LISTS];
@@ -28,9 +29,13 @@ static form **list_of(uint64_t spell) {
   return &forms[spell % LISTS];
 }
 
+static bool same_tensor(const kw_pack_key *a, const kw_pack_key *b) {
+  return a->kernel == b->kernel && a->arg == b->arg && a->offset == b->offset &&
+         kw_fingerprint_equal(a->fingerprint, b->fingerprint);
+}
+
 static bool same_key(const kw_pack_key *a, const kw_pack_key *b) {
-  return a->kernel == b->kernel && a->arg == b->arg && a->format == b->format && a->size == b->size &&
-         a->offset == b->offset && kw_fingerprint_equal(a->fingerprint, b->fingerprint);
+  return same_tensor(a, b) && a->format == b->format && a->size == b->size;
 }
 
 /* Under the lock. */
@@ -38,6 +43,14 @@ static form *find(uint64_t spell, const kw_pack_key *key) {
   form *f = *list_of(spell);
   while (f && !(f->spell == spell && same_key(&f->key, key))) f = f->next;
   return f;
+}
+
+/* Whether a kernel has as many layouts of a tensor as are kept: where they follow other arguments, such as an image's
+ * size, there is no end of them, and each takes the tensor's memory again. Under the lock. */
+static bool has_enough(uint64_t spell, const kw_pack_key *key) {
+  uint32_t layouts = 0;
+  for (const form *f = *list_of(spell); f; f = f->next) layouts += f->spell == spell && same_tensor(&f->key, key);
+  return layouts >= LAYOUTS;
 }
 
 /* Its release is one with care, and its block's next buffer a fresh one. */
@@ -111,8 +124,8 @@ kw_buffer *kw_packed_find(uint64_t spell, const kw_pack_key *key, bool *out_know
   const form *found = find(spell, key);
   kw_buffer *packed = found ? found->packed : NULL;
   if (packed) kw_buffer_retain(packed);
+  *out_known = found != NULL || has_enough(spell, key);
   pthread_mutex_unlock(&lock);
-  *out_known = found != NULL;
   return packed;
 }
 
