@@ -77,7 +77,8 @@ static kw_status add_error_word(const run *r, kw_call_extra *extra) {
 }
 
 /* Launches the kernel, or records that. A status of our own comes with its text on offer, as a plugin's does. */
-static kw_status launch_with(const run *r, kw_call *call, const kw_packed *const *packed) {
+static inline __attribute__((always_inline)) kw_status launch_with(const run *r, kw_call *call,
+                                                                   const kw_packed *const *packed) {
   const bool data_errors = r->plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS;
   kw_call_extra extra;
   if (data_errors || packed || r->plan->op->generator >= 0) {
@@ -105,21 +106,26 @@ static inline kw_status launch(const run *r, kw_call *call) {
   return r->plan->packs != 0 && !r->record ? launch_packed(r, call) : launch_with(r, call, NULL);
 }
 
-/* The results as a kernel sees them, in use by the stream from here on. */
+/* Arguments that the call changes without returning them. */
+static __attribute__((noinline)) void change_arguments(const run *r) {
+  for (uint32_t i = 0; i < r->request->arg_count; ++i) {
+    const kw_value *value = &r->request->args[i];
+    if (!(r->plan->op->changed >> i & 1)) continue;
+    if (value->tag == KW_TAG_TENSOR) kw_buffer_change(kw_value_as_tensor(value)->buffer, r->stream);
+    for (uint32_t k = 0; value->tag == KW_TAG_TENSOR_LIST && k < value->count; ++k) {
+      if (kw_value_entry(value, k)) kw_buffer_change(kw_value_entry(value, k)->buffer, r->stream);
+    }
+  }
+}
+
+/* The results as a kernel sees them. From here on the stream uses them, and they and whatever else the call changes are
+ * not constant. */
 static inline void use_results(const run *r, const kw_tensor_ref **out_refs) {
   for (uint32_t i = 0; i < r->plan->inference.result_count; ++i) {
     out_refs[i] = r->outs[i] ? &r->outs[i]->ref : NULL;
     if (r->outs[i]) kw_buffer_change(r->outs[i]->buffer, r->stream);
   }
-}
-
-/* An argument's memory, in use by the stream from here on. */
-static inline void use_argument(const run *r, uint32_t index, kw_buffer *buffer) {
-  if (r->plan->op->changed >> index & 1) {
-    kw_buffer_change(buffer, r->stream);
-  } else {
-    kw_buffer_use(buffer, r->stream);
-  }
+  if (__builtin_expect(r->plan->op->changed != 0, 0)) change_arguments(r);
 }
 
 /* The kernel on the caller's own tensors. */
@@ -131,7 +137,7 @@ static inline kw_status run_direct(const run *r) {
     normal[i] = plan->normal[i];
     if (plan->tensor_args >> i & 1) {
       normal[i].u.tensor = r->request->args[i].u.tensor;
-      use_argument(r, i, kw_value_as_tensor(&normal[i])->buffer);
+      kw_buffer_use(kw_value_as_tensor(&normal[i])->buffer, r->stream);
     }
   }
   use_results(r, out_refs);
@@ -194,7 +200,7 @@ static kw_status run_prepared(const run *r) {
       normal[i].u.tensors = r->request->args[i].u.tensors;
       for (uint32_t k = 0; k < normal[i].count; ++k) {
         const kw_tensor *entry = kw_value_entry(&normal[i], k);
-        if (entry) use_argument(r, i, entry->buffer);
+        if (entry) kw_buffer_use(entry->buffer, r->stream);
       }
     }
     if (!(plan->tensor_args >> i & 1)) continue;
@@ -204,7 +210,7 @@ static kw_status run_prepared(const run *r) {
       if (status != KW_OK) break;
       tensor = casts[i];
     }
-    use_argument(r, i, tensor->buffer);
+    kw_buffer_use(tensor->buffer, r->stream);
     expanded[i] = tensor->ref;
     normal[i].u.tensor = kw_plan_expand(plan, &expanded[i]) ? &expanded[i] : &tensor->ref;
   }

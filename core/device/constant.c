@@ -111,7 +111,8 @@ void kw_buffer_end_constant(kw_buffer *buffer) {
   }
 }
 
-void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream) {
+void kw_buffer_change_elsewhere(kw_buffer *buffer, kw_stream *stream) {
+  kw_buffer_use(buffer, stream);
   if (kw_stream_recording(stream) != NULL) {
     atomic_store(&buffer->graph_writes, true);
     leave_cache(buffer);

@@ -27,14 +27,18 @@ kw_status kw_buffer_set_constant(kw_buffer *buffer);
 /* It is no longer; fine if it is not. Its packed forms go, each once the streams that use it have passed. */
 void kw_buffer_end_constant(kw_buffer *buffer);
 
-/* kw_buffer_use of a buffer that is written to: from here on it is not constant. */
-void kw_buffer_note_change(kw_buffer *buffer, kw_stream *stream);
+/* kw_buffer_use of a buffer that is written to: from here on it is not constant. One that is constant is in no stream's
+ * order, so the usual case costs what kw_buffer_use does. */
+void kw_buffer_change_elsewhere(kw_buffer *buffer, kw_stream *stream);
 static inline void kw_buffer_change(kw_buffer *buffer, kw_stream *stream) {
-  kw_buffer_use(buffer, stream);
-  if (atomic_load_explicit(&stream->recorder, memory_order_relaxed) != 0 ||
-      atomic_load_explicit(&buffer->constant, memory_order_relaxed) != 0) {
-    kw_buffer_note_change(buffer, stream);
+  if (atomic_load_explicit(&stream->recorder, memory_order_relaxed) == 0) {
+    if (atomic_load_explicit(&buffer->stream, memory_order_relaxed) == stream) return;
+    if (atomic_load_explicit(&buffer->noted, memory_order_relaxed) == stream->token &&
+        atomic_load_explicit(&buffer->constant, memory_order_relaxed) == 0) {
+      return;
+    }
   }
+  kw_buffer_change_elsewhere(buffer, stream);
 }
 
 /* A number that no other spell of being constant has, of any buffer; 0: it is not. */

@@ -38,19 +38,22 @@
     }                                                                    \
   }
 
-/* The same where that function is exp and may be coarse at its ends: of f32 in one pass. */
-#define PASSES_COARSE_f32(name, operands, before, value)                \
+/* The same where that function is exp, which may be coarse at its ends or not: of f32 in one pass. */
+#define ONE_PASS(name, operands, before, function, value)               \
   static void name##_f32(void *out, const void *const *in, int64_t n) { \
     POINTERS_##operands;                                                \
     T *const results = out;                                             \
     KW_INDEPENDENT                                                      \
     for (int64_t i = 0; i < n; i++) {                                   \
       OPERAND_##operands;                                               \
-      const T x = kw_exp_coarse(before);                                \
+      const T x = function(before);                                     \
       results[i] = (value);                                             \
     }                                                                   \
   }
+#define PASSES_COARSE_f32(name, operands, before, value) ONE_PASS(name, operands, before, kw_exp_coarse, value)
+#define PASSES_FINE_f32(name, operands, before, value) ONE_PASS(name, operands, before, kw_exp_fine, value)
 #define PASSES_COARSE_f64(name, operands, before, value) PASSES(name, operands, before, exp, value)
+#define PASSES_FINE_f64(name, operands, before, value) PASSES(name, operands, before, exp, value)
 
 /* WHERE_NEEDED(name, operands, passes, needed, otherwise): as `passes`, one of those, but a block in which no lane is
  * `needed` becomes `otherwise`, which is what lanes become there that are not. */

@@ -159,24 +159,47 @@ static inline void log1p_f32(float *out, const float *x, int64_t n) {
   }
 }
 
-/* exp(x) for one lane within a loop: 2^n e^r with r within log(2) / 2 of 0, where e^r is 1 + r + r^2 p(r), fitted for
- * the smallest relative error, which is 3e-9. Adding `shift` rounds to a whole number, n, that then stands in the
- * lowest bits. Coarse at the ends: 0 below exp(-87), and infinity from 2^127.5 on. */
-static inline float kw_exp_coarse(float x) {
+/* exp(x) is 2^n e^r, with a whole n and r within log(2) / 2 of 0. */
+typedef struct kw_exp_parts {
+  float of_r; /* e^r: 1 + r + r^2 p(r), fitted for the smallest relative error, which is 3e-9 */
+  int32_t n;
+} kw_exp_parts;
+
+/* For x from -150 to 150. Adding `shift` rounds to a whole number that then stands in the lowest bits. */
+static inline kw_exp_parts kw_exp_take_apart(float x) {
   static const float p[] = {4.999999343e-01f, 1.666652040e-01f, 4.166839081e-02f, 8.368745232e-03f, 1.381453895e-03f};
   const float log_2_high = 0x1.62e4p-1f, log_2_low = 0x1.7f7d1cp-20f, shift = 0x1.8p23f;
-  const float a = x > 89 ? 89 : x, shifted = KW_FUSED_f32(a, 0x1.715476p0f, shift), n = shifted - shift;
-  const float r = KW_FUSED_f32(n, -log_2_low, KW_FUSED_f32(n, -log_2_high, a));
-  float sum = KW_FUSED_f32(p[4], r, p[3]), power;
+  const float shifted = KW_FUSED_f32(x, 0x1.715476p0f, shift), n = shifted - shift;
+  const float r = KW_FUSED_f32(n, -log_2_low, KW_FUSED_f32(n, -log_2_high, x));
+  float sum = KW_FUSED_f32(p[4], r, p[3]);
   sum = KW_FUSED_f32(sum, r, p[2]);
   sum = KW_FUSED_f32(sum, r, p[1]);
   sum = KW_FUSED_f32(sum, r, p[0]);
-  uint32_t bits;
+  int32_t bits;
   memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits + 127) << 23;
+  return (kw_exp_parts){1 + KW_FUSED_f32(r * r, sum, r), bits - 0x4b400000};
+}
+
+/* 2^n, n from -126 to 127. */
+static inline float kw_power_of_2(int32_t n) {
+  const uint32_t bits = (uint32_t)(n + 127) << 23;
+  float power;
   memcpy(&power, &bits, sizeof power);
-  const float value = (1 + KW_FUSED_f32(r * r, sum, r)) * power;
-  return a < -87 ? 0 : value;
+  return power;
+}
+
+/* exp(x) for one lane within a loop, coarse at the ends: 0 below exp(-87), and infinity from 2^127.5 on. */
+static inline float kw_exp_coarse(float x) {
+  const kw_exp_parts e = kw_exp_take_apart(x > 89 ? 89 : x);
+  return x < -87 ? 0 : e.of_r * kw_power_of_2(e.n);
+}
+
+/* The same down to the smallest number and up to the largest: by two powers, as none reaches that far. */
+static inline float kw_exp_fine(float x) {
+  const float most = x > 100 ? 100 : x;
+  const kw_exp_parts e = kw_exp_take_apart(most < -110 ? -110 : most);
+  const int32_t half = e.n >> 1;
+  return e.of_r * kw_power_of_2(half) * kw_power_of_2(e.n - half);
 }
 
 #endif /* KEYWAY_CPU_FAST_VECTOR_MATH_H */
