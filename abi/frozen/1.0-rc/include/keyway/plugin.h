@@ -383,8 +383,9 @@ struct kw_kernel_desc {
   uint32_t reserved;
 
   /* How many bytes the packed form has, 0: none for this call; and a number of the kernel's own for its layout. Calls
-   * of this kernel with the same tensor whose answers are alike share one form. Pure, as can_implement is;
-   * call->prepared is what prepare returned for the call. */
+   * of this kernel with the same tensor whose answers are alike share one form, and no more than 8 are kept of it: let
+   * them follow other arguments as little as can be. Pure, as can_implement is; call->prepared is what prepare returned
+   * for the call. */
   kw_status(KW_CALL *packed_size)(const kw_call *call, uint32_t arg, uint64_t *out_size, uint64_t *out_format);
 
   /* Enqueues on call->stream what reads argument `arg` and writes its packed form at (mem, offset), which is aligned as
