@@ -382,15 +382,21 @@ KW_API kw_status kw_tensor_map(kw_tensor *tensor, kw_stream *stream, uint64_t fl
  * has ended on failure, too, unless the text says that there is none; what was written may be lost then. */
 KW_API kw_status kw_tensor_unmap(kw_tensor *tensor, void *pointer);
 /* Weights. A constant tensor's numbers, and those of all tensors on its memory, stay as they are until something writes
- * there. Meanwhile kernels may keep packed forms of it, the same numbers in the order in which they read them best:
- * each is made by the first call that has a use for it, which waits for that, takes as much memory of the device as the
- * tensor (kw_memory_get_stats shows it), and serves all calls with the tensor. Where the order that is best depends on
- * other arguments, such as the size of an image, a kernel has several, at most 8; calls beyond them use none. Results
- * keep the op's bound; their bits may differ from those without. A graph's calls use none. It ends by itself when a
- * call, copy or fill writes to the memory or when it is mapped for writing: the packed forms go, and later calls read
- * the new numbers. Writes that Keyway cannot see (memory that was imported, exported, or is written to by its native
- * name or through kw_tensor_ref.mem) have to be told by `constant` false. KW_ERR_BUSY: a graph was recorded that writes
- * to the memory, or made it. Not while a call that writes to the memory runs in another thread. */
+ * there.
+ *
+ * 1. Packed forms. Meanwhile kernels may keep packed forms of it, the same numbers in the order in which they read them
+ *    best. Each is made by the first call that has a use for it, which waits for that, takes about as much memory of
+ *    the device as the tensor (kw_memory_get_stats shows it), and serves all calls with the tensor. Where the order
+ *    depends on other arguments, such as an image's size, a kernel has several, at most 8; calls beyond them use none,
+ *    nor do a graph's calls.
+ * 2. Results keep the op's bound; their bits may differ from those without.
+ * 3. The end. It ends by itself when a call, copy or fill writes to the memory or when it is mapped for writing: the
+ *    packed forms go, and later calls read the new numbers. Writes that Keyway cannot see (memory that was imported,
+ *    exported, or is written to by its native name or through kw_tensor_ref.mem) have to be told by `constant` false.
+ * 4. Order. A call that is not ordered behind an earlier write on another stream may read what was there before, as
+ *    any call; with a constant argument later calls may do so as well.
+ * 5. Errors. KW_ERR_BUSY: a graph was recorded that writes to the memory, or made it. Not while a call that writes to
+ *    the memory runs in another thread. */
 KW_API kw_status kw_tensor_set_constant(kw_tensor *tensor, bool constant);
 /* Whether it still is: false for NULL, too. */
 KW_API bool kw_tensor_is_constant(const kw_tensor *tensor);
