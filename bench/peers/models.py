@@ -3,9 +3,8 @@
 
 all-MiniLM-L6-v2 on 128 tokens; a step of GPT-2 (small) on 64 tokens and of ResNet-18 on 2 images: forward, loss and
 backward; the next token of a Llama-like decoder of 8 layers, 1024 wide, with 401 tokens in its cache. Weights are
-random but MiniLM's: times do not depend on them. `sentence` is MiniLM on 16
-tokens and `image` ResNet-18 on one image, both without gradients; `_constant`: where the device is Keyway's, it has
-been told so of the weights.
+random but MiniLM's: times do not depend on them. `sentence` is MiniLM on 16 tokens and `image` ResNet-18 on one image,
+both without gradients; `_constant`: where the device is Keyway's, it has been told so of the weights.
 """
 
 import functools

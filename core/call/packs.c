@@ -9,10 +9,10 @@
 #include "device/late_error.h"
 #include "device/wait.h"
 
-kw_status kw_packs_plan(kw_plan *plan, const kw_kernel *kernel, const kw_call *call) {
+kw_status kw_packs_plan(kw_plan *plan, const kw_kernel *kernel, uint32_t cast, const kw_call *call) {
   plan->packs = 0;
   for (uint32_t i = 0; kernel->desc.packable >> i; ++i) {
-    if (!(kernel->desc.packable & plan->tensor_args & ~plan->cast) >> i & 1) continue;
+    if (!(kernel->desc.packable & plan->tensor_args & ~cast) >> i & 1) continue;
     kw_plan_pack *pack = &plan->pack[i];
     kw_status status = kernel->desc.packed_size(call, i, &pack->size, &pack->format);
     if (status != KW_OK) return status;

@@ -15,8 +15,9 @@ typedef struct kw_packs {
   kw_buffer *held[KW_MAX_ARGS]; /* `count` */
 } kw_packs;
 
-/* Asks the kernel about each argument that it packs, for plan->packs. `call` is the plan's, without memory. */
-kw_status kw_packs_plan(kw_plan *plan, const kw_kernel *kernel, const kw_call *call);
+/* Asks the kernel about each argument that it packs, for plan->packs; bit i of `cast`: argument i is cast first, so
+ * what the kernel sees is no constant. `call` is the plan's, without memory. */
+kw_status kw_packs_plan(kw_plan *plan, const kw_kernel *kernel, uint32_t cast, const kw_call *call);
 
 /* The packed forms of the arguments in `call`, which the kernel is about to be launched with on the stream; what has
  * none is left as it lies. Packing waits, so a host function's call packs nothing. kw_packs_release is due after the

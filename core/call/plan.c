@@ -349,11 +349,10 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     step = "prepare";
     status = kernel->desc.prepare(&t.call, &prepared);
   }
-  plan->cast = cast;
   if (status == KW_OK && !request->only_asked) {
     step = "packed_size";
     t.call.prepared = prepared;
-    status = kw_packs_plan(plan, kernel, &t.call);
+    status = kw_packs_plan(plan, kernel, cast, &t.call);
     if (status != KW_OK && prepared && kernel->desc.release) kernel->desc.release(kernel->desc.user, prepared);
   }
   free_trial(&t);
@@ -371,6 +370,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
   plan->kernel = kernel;
   plan->workspace = workspace;
   plan->prepared = prepared;
+  plan->cast = cast;
   plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->listed ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
   return KW_OK;
 }

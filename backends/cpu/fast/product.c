@@ -184,14 +184,14 @@ typedef struct product_tile {
 } product_tile;
 
 /* The result's columns in whole panels. */
-static int64_t panel_columns(const product_run *run) {
-  return kw_round_up(run->plan->columns, run->product->columns);
+static int64_t panel_columns(const product_plan *plan, const kw_product *product) {
+  return kw_round_up(plan->columns, product->columns);
 }
 
 /* Where the packed matrix has terms [first, first + k) of the panel from `column` on: terms DEPTH at a time, and of
  * each such stretch all panels. */
 static const char *panel_at(const product_run *run, int64_t batch, int64_t first, int64_t k, int64_t column) {
-  const int64_t columns = panel_columns(run);
+  const int64_t columns = panel_columns(run->plan, run->product);
   return run->panels + ((batch * run->plan->k + first) * columns + column * k) * run->plan->lane_size;
 }
 
@@ -295,18 +295,22 @@ static bool packs_second(const kw_call *call, const product_plan *plan, uint32_t
 static kw_status packed_size(const void *the_plan, const kw_call *call, uint32_t arg, uint64_t *out_size,
                              uint64_t *out_format) {
   const product_plan *plan = the_plan;
-  const product_run run = {.plan = plan, .product = &kw_fast_isa()->product[plan->port.lane]};
+  const int64_t columns = panel_columns(plan, &kw_fast_isa()->product[plan->port.lane]);
   *out_format = 0;
-  *out_size =
-      packs_second(call, plan, arg) ? (uint64_t)(plan->batch * plan->k * panel_columns(&run) * plan->lane_size) : 0;
+  *out_size = packs_second(call, plan, arg) ? (uint64_t)(plan->batch * plan->k * columns * plan->lane_size) : 0;
   return KW_OK;
+}
+
+/* How many times DEPTH terms there are. */
+static int64_t count_stretches(const product_plan *plan) {
+  return (plan->k + DEPTH - 1) / DEPTH;
 }
 
 /* Stretches of terms. */
 static void pack_stretches(void *user, int64_t begin, int64_t end) {
   const product_run *run = user;
   const product_plan *plan = run->plan;
-  const int64_t stretches = (plan->k + DEPTH - 1) / DEPTH;
+  const int64_t stretches = count_stretches(plan);
   for (int64_t i = begin; i < end; i++) {
     const int64_t batch = i / stretches, first = i % stretches * DEPTH, k = kw_least(DEPTH, plan->k - first);
     const char *b = run->b + batch * plan->b.batch_step + first * plan->b.row_step;
@@ -321,7 +325,7 @@ static kw_status pack_second(const kw_host_api *host, const void *the_plan, cons
   const kw_isa *isa = kw_fast_isa();
   product_run run = {.plan = plan, .isa = isa, .product = &isa->product[plan->port.lane], .panels = to};
   run.b = kw_walk_base(call->args[arg].u.tensor);
-  return host->parallel_for(host->ctx, plan->batch * ((plan->k + DEPTH - 1) / DEPTH), 1, pack_stretches, &run);
+  return host->parallel_for(host->ctx, plan->batch * count_stretches(plan), 1, pack_stretches, &run);
 }
 
 /* ---- oneDNN ------------------------------------------------------------------------------------------------------ */

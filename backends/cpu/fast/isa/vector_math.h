@@ -133,30 +133,43 @@ KW_MATH_2(pow, u10)
 #define KW_FUSED_f64(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* log(2) in two parts: whole multiples of the first are exact. */
+#define KW_LOG_2_HIGH 0x1.62e4p-1f
+#define KW_LOG_2_LOW 0x1.7f7d1cp-20f
+
+/* A normal number is (1 + f) 2^k with f from root 1/2 - 1 to root 2 - 1. */
+static inline int32_t kw_take_power(float number, float *out_f) {
+  const uint32_t root_half = 0x3f3504f3;
+  uint32_t bits;
+  float part;
+  memcpy(&bits, &number, sizeof bits);
+  const int32_t k = (int32_t)(bits - root_half) >> 23;
+  bits -= (uint32_t)k << 23;
+  memcpy(&part, &bits, sizeof part);
+  *out_f = part - 1;
+  return k;
+}
+
 /* log(1 + x), the sum being (1 + f) 2^k with f from root 1/2 - 1 to root 2 - 1: k log(2) + f - f^2/2 + s (f^2/2 + R),
  * where s is f / (2 + f) and R, of 2 atanh(s), the sum of 2 s^2i / (2i + 1) (P. T. P. Tang, Table-driven implementation
  * of the logarithm function in IEEE floating-point arithmetic, ACM Transactions on Mathematical Software 16, 1990). f
  * has back what the sum 1 + x loses, found as by D. E. Knuth. */
 static inline void log1p_f32(float *out, const float *x, int64_t n) {
-  const float log_2_high = 0x1.62e4p-1f, log_2_low = 0x1.7f7d1cp-20f;
-  const uint32_t root_half = 0x3f3504f3, one = 0x3f800000;
+  const uint32_t one = 0x3f800000;
   KW_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
     const float a = x[i], sum = 1 + a, part_of_a = sum - 1, lost = (1 - (sum - part_of_a)) + (a - part_of_a);
-    uint32_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    const int32_t k = (int32_t)(bits - root_half) >> 23;
-    const uint32_t shifted = (uint32_t)k << 23, part_bits = bits - shifted, scale_bits = k < 127 ? one - shifted : 0;
-    float part, scale;
-    memcpy(&part, &part_bits, sizeof part);
+    float of_sum, scale;
+    const int32_t k = kw_take_power(sum, &of_sum);
+    const uint32_t scale_bits = k < 127 ? one - ((uint32_t)k << 23) : 0;
     memcpy(&scale, &scale_bits, sizeof scale);
-    const float f = KW_FUSED_f32(lost, scale, part - 1), s = f / (2 + f), z = s * s, half = f * f * 0.5f;
+    const float f = KW_FUSED_f32(lost, scale, of_sum), s = f / (2 + f), z = s * s, half = f * f * 0.5f;
     float series = KW_FUSED_f32(z, 2 / 9.0f, 2 / 7.0f);
     series = KW_FUSED_f32(z, series, 2 / 5.0f);
     series = KW_FUSED_f32(z, series, 2 / 3.0f);
     series = KW_FUSED_f32(z, series, half);
-    const float near = f - (half - KW_FUSED_f32(s, series, (float)k * log_2_low));
-    const float value = copysignf(KW_FUSED_f32((float)k, log_2_high, near), a);
+    const float near = f - (half - KW_FUSED_f32(s, series, (float)k * KW_LOG_2_LOW));
+    const float value = copysignf(KW_FUSED_f32((float)k, KW_LOG_2_HIGH, near), a);
     out[i] = a == INFINITY ? a : a > -1 ? value : a == -1 ? -INFINITY : NAN;
   }
 }
@@ -170,9 +183,9 @@ typedef struct kw_exp_parts {
 /* For x from -150 to 150. Adding `shift` rounds to a whole number that then stands in the lowest bits. */
 static inline kw_exp_parts kw_exp_take_apart(float x) {
   static const float p[] = {4.999999343e-01f, 1.666652040e-01f, 4.166839081e-02f, 8.368745232e-03f, 1.381453895e-03f};
-  const float log_2_high = 0x1.62e4p-1f, log_2_low = 0x1.7f7d1cp-20f, shift = 0x1.8p23f;
+  const float shift = 0x1.8p23f;
   const float shifted = KW_FUSED_f32(x, 0x1.715476p0f, shift), n = shifted - shift;
-  const float r = KW_FUSED_f32(n, -log_2_low, KW_FUSED_f32(n, -log_2_high, x));
+  const float r = KW_FUSED_f32(n, -KW_LOG_2_LOW, KW_FUSED_f32(n, -KW_LOG_2_HIGH, x));
   float sum = KW_FUSED_f32(p[4], r, p[3]);
   sum = KW_FUSED_f32(sum, r, p[2]);
   sum = KW_FUSED_f32(sum, r, p[1]);
@@ -228,8 +241,8 @@ static inline void tanh_f32(float *out, const float *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) out[i] = kw_tanh(x[i]);
 }
 
-/* A number is (1 + f) 2^k with f from root 1/2 - 1 to root 2 - 1, and log(1 + f) is of_f: f - f^2/2 + f^3 p(f), p
- * fitted for the smallest relative error of that, which is 1.1e-8. */
+/* Of (1 + f) 2^k log(1 + f) is of_f: f - f^2/2 + f^3 p(f), p fitted for the smallest relative error of that, which is
+ * 1.1e-8. */
 typedef struct kw_log_parts {
   float of_f, k;
 } kw_log_parts;
@@ -237,16 +250,10 @@ typedef struct kw_log_parts {
 static inline kw_log_parts kw_log_take_apart(float x) {
   static const float p[] = {3.333331943e-01f, -2.500085533e-01f, 2.000216991e-01f, -1.662300080e-01f,
                             1.418305635e-01f, -1.314495355e-01f, 1.287424564e-01f, -7.808194309e-02f};
-  const uint32_t root_half = 0x3f3504f3;
   const bool is_small = x < 0x1p-126f; /* scaled, its bits tell its size */
-  const float a = is_small ? x * 0x1p23f : x;
-  uint32_t bits;
-  memcpy(&bits, &a, sizeof bits);
-  const int32_t k = (int32_t)(bits - root_half) >> 23;
-  const uint32_t part_bits = bits - ((uint32_t)k << 23);
-  float part;
-  memcpy(&part, &part_bits, sizeof part);
-  const float f = part - 1, square = f * f;
+  float f;
+  const int32_t k = kw_take_power(is_small ? x * 0x1p23f : x, &f);
+  const float square = f * f;
   float sum = KW_FUSED_f32(p[7], f, p[6]);
   sum = KW_FUSED_f32(sum, f, p[5]);
   sum = KW_FUSED_f32(sum, f, p[4]);
@@ -272,7 +279,7 @@ static inline float kw_log_at_ends(float x, float value) {
       out[i] = kw_log_at_ends(x[i], value);                              \
     }                                                                    \
   }
-KW_LOGARITHM(log, KW_FUSED_f32(e.k, 0x1.62e4p-1f, KW_FUSED_f32(e.k, 0x1.7f7d1cp-20f, e.of_f)))
+KW_LOGARITHM(log, KW_FUSED_f32(e.k, KW_LOG_2_HIGH, KW_FUSED_f32(e.k, KW_LOG_2_LOW, e.of_f)))
 KW_LOGARITHM(log2, KW_FUSED_f32(e.of_f, 0x1.715476p0f, e.k))
 KW_LOGARITHM(log10, KW_FUSED_f32(e.k, 0x1.344p-2f, KW_FUSED_f32(e.k, 0x1.3509f8p-18f, e.of_f * 0x1.bcb7b2p-2f)))
 
