@@ -19,6 +19,12 @@ c10::DeviceIndex device_count() noexcept;
 /* Has PyTorch make its threads for gradients now, for devices that are added later as well: it does so once in a
  * process, by the number of devices at that time. Without effect when they are there already. Not under the GIL. */
 void start_autograd();
+/* Takes a gradient on a device, through its thread for them, without a kernel. Throws where it has no such thread. Not
+ * under the GIL. */
+void pass_autograd(c10::DeviceIndex index);
+/* Returns when the threads for gradients have let go of all that went through them: Python ends the process of a thread
+ * that lets go of an object of its while it finishes. Not under the GIL. */
+void end_autograd();
 /* Whether this process was forked from one that had a device open: no device works here. */
 bool in_bad_fork();
 /* Throws for an index that is not there; -1 is the current device. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What PyTorch asks of a device in general: current device and stream, streams and events.
+ * What PyTorch asks of a device in general: current device and stream, streams and events, threads for gradients.
  */
 #include "device.h"
 #include "status.h"
+#include "tensor.h"
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/engine.h>
 
 #include <algorithm>
@@ -34,6 +38,20 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
   c10::DeviceIndex deviceCount() const noexcept override {
     return std::max(device_count(), announced);
+  }
+
+  /* Dtypes that the device converts from. */
+  c10::DeviceCapability getDeviceCapability(c10::Device device) const override {
+    static const kw_op *cast = kw_op_find("_to_copy");
+    c10::DeviceCapability capability;
+    uint64_t &bits = capability.capability_data.capability_bits;
+    bits = 0;
+    for (kw_dtype dtype = 0; is_known(dtype); ++dtype) {
+      if (kw_op_support(cast, device_at(device.index()), dtype) != KW_SUPPORT_NONE) {
+        bits |= uint64_t{1} << static_cast<unsigned>(dtype_of(dtype));
+      }
+    }
+    return capability;
   }
 
   c10::Device getDevice() const override {
@@ -113,6 +131,21 @@ void start_autograd() {
   announced = 16;
   torch::autograd::Engine::get_default_engine().initialize_device_threads_pool();
   announced = 0;
+}
+
+void pass_autograd(c10::DeviceIndex index) {
+  const at::AutoGradMode with_gradients(true);
+  const at::Tensor x = at::empty({1}, at::device(c10::Device(device_type, index))).requires_grad_();
+  torch::autograd::grad({x.view({1, 1})}, {x}, {at::empty({1, 1}, x.options().requires_grad(false))});
+}
+
+void end_autograd() {
+  for (c10::DeviceIndex index = 0; index < device_count(); ++index) {
+    try {
+      pass_autograd(index);
+    } catch (const c10::Error &) { /* a device that is lost, or that has no thread */
+    }
+  }
 }
 
 }  // namespace torch_keyway

@@ -16,6 +16,8 @@
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/autograd/python_variable.h>
 
+#include <sstream>
+
 namespace py = pybind11;
 using namespace torch_keyway;
 
@@ -39,6 +41,10 @@ struct Entry {
   bool emulated;
 };
 
+std::string device_name(int index) {
+  return kw_device_name(device_at(static_cast<c10::DeviceIndex>(index)));
+}
+
 /* All devices that Keyway sees. `plugin` is the path of the plugin's file. */
 std::vector<Entry> list_devices() {
   std::vector<Entry> entries;
@@ -55,6 +61,54 @@ std::vector<Entry> list_devices() {
                        (entry.info->flags & KW_DEVICE_EMULATED) != 0});
   }
   return entries;
+}
+
+/* For people: "npu:0 (Acme NPU, emulated)". */
+std::string describe_entry(const Entry &entry) {
+  return entry.name + " (" + entry.product + (entry.emulated ? ", emulated)" : ")");
+}
+
+/* What torch.<name>.get_device_properties answers. */
+struct Properties {
+  std::string name, vendor, driver_version, keyway_name, stable_id;
+  uint64_t total_memory; /* bytes; 0: unknown */
+  uint32_t multi_processor_count;
+  bool is_emulated;
+};
+
+Properties properties(int index) {
+  const kw_device *device = device_at(static_cast<c10::DeviceIndex>(index));
+  kw_device_info info{};
+  info.struct_size = sizeof info;
+  check(kw_device_get_info(device, &info));
+  return {info.name,      info.vendor,       info.driver_version, kw_device_name(device),
+          info.stable_id, info.total_memory, info.compute_units,  (info.flags & KW_DEVICE_EMULATED) != 0};
+}
+
+std::string describe_properties(const Properties &properties) {
+  std::ostringstream text;
+  text << "DeviceProperties(name='" << properties.name << "', vendor='" << properties.vendor << "', keyway_name='"
+       << properties.keyway_name << "', total_memory=" << (properties.total_memory >> 20)
+       << "MB, multi_processor_count=" << properties.multi_processor_count << ", driver_version='"
+       << properties.driver_version << "'" << (properties.is_emulated ? ", emulated)" : ")");
+  return text.str();
+}
+
+/* The plugin that a registered device is of. */
+std::string plugin_of(int index) {
+  const std::string name = device_name(index);
+  for (const Entry &entry : list_devices()) {
+    if (entry.name == name) return entry.plugin;
+  }
+  return {};
+}
+
+/* Whether copies between two devices may pass the host by. */
+bool can_access_peer(int index, int peer) {
+  const auto copies = [](int each) {
+    return (kw_device_native(device_at(static_cast<c10::DeviceIndex>(each))) & KW_NATIVE_PEER_COPY) != 0;
+  };
+  return index != peer && copies(index) && copies(peer) && plugin_of(index) == plugin_of(peer);
 }
 
 struct Op {
@@ -89,10 +143,6 @@ c10::DeviceIndex open_device(const std::string &name) {
   return add_device(name.c_str());
 }
 
-std::string device_name(int index) {
-  return kw_device_name(device_at(static_cast<c10::DeviceIndex>(index)));
-}
-
 kw_counters counters(int index) {
   kw_counters counters{};
   counters.struct_size = sizeof counters;
@@ -107,17 +157,6 @@ void set_python_decompose(py::function function) {
     const py::gil_scoped_acquire acquire;
     return (*kept)(name).cast<bool>();
   });
-}
-
-kw_memory_stats memory_stats(int index) {
-  kw_memory_stats stats{};
-  stats.struct_size = sizeof stats;
-  check(kw_memory_get_stats(device_at(static_cast<c10::DeviceIndex>(index)), &stats));
-  return stats;
-}
-
-void empty_cache(int index) {
-  check(kw_memory_trim(device_at(static_cast<c10::DeviceIndex>(index))));
 }
 
 void set_constant(const at::Tensor &tensor, bool constant) {
@@ -140,24 +179,34 @@ PYBIND11_MODULE(_C, m) {
       .def_readonly("qualified_name", &Entry::qualified_name)
       .def_readonly("plugin", &Entry::plugin)
       .def_readonly("product", &Entry::product)
-      .def_readonly("emulated", &Entry::emulated);
+      .def_readonly("emulated", &Entry::emulated)
+      .def("__repr__", &describe_entry);
+  py::class_<Properties>(m, "DeviceProperties")
+      .def_readonly("name", &Properties::name)
+      .def_readonly("vendor", &Properties::vendor)
+      .def_readonly("driver_version", &Properties::driver_version)
+      .def_readonly("keyway_name", &Properties::keyway_name)
+      .def_readonly("stable_id", &Properties::stable_id)
+      .def_readonly("total_memory", &Properties::total_memory)
+      .def_readonly("multi_processor_count", &Properties::multi_processor_count)
+      .def_readonly("is_emulated", &Properties::is_emulated)
+      .def("__repr__", &describe_properties);
   py::class_<Op>(m, "Op")
       .def_readonly("name", &Op::name)
       .def_readonly("schema", &Op::schema)
-      .def_property_readonly("dtypes", &dtypes_of);
+      .def_property_readonly("dtypes", &dtypes_of)
+      .def("__repr__", [](const Op &op) { return op.schema; });
   py::class_<kw_counters>(m, "Counters")
       .def_readonly("launches", &kw_counters::launches)
       .def_readonly("decomposed", &kw_counters::decomposed)
       .def_readonly("fallbacks", &kw_counters::fallbacks);
-  py::class_<kw_memory_stats>(m, "MemoryStats")
-      .def_readonly("allocated", &kw_memory_stats::allocated)
-      .def_readonly("allocated_peak", &kw_memory_stats::allocated_peak)
-      .def_readonly("held", &kw_memory_stats::held);
   m.def("load_plugin", &guarded<load_plugin, std::string>);
   m.def("list_devices", &guarded<list_devices>);
   m.def("list_ops", &guarded<list_ops>);
   m.def("open_device", &guarded<open_device, std::string>);
   m.def("start_autograd", &guarded<start_autograd>);
+  m.def("pass_autograd", [](int index) { guarded<pass_autograd>(static_cast<c10::DeviceIndex>(index)); });
+  m.def("end_autograd", &guarded<end_autograd>);
   m.def("device_name", &guarded<device_name, int>);
   m.def("in_bad_fork", &in_bad_fork);
   m.def("device_count", [] { return static_cast<int>(device_count()); });
@@ -166,8 +215,8 @@ PYBIND11_MODULE(_C, m) {
         THPGenerator_initDefaultGenerator(default_generator(static_cast<c10::DeviceIndex>(index))));
   });
   m.def("counters", &guarded<counters, int>);
-  m.def("memory_stats", &guarded<memory_stats, int>);
-  m.def("empty_cache", &guarded<empty_cache, int>);
+  m.def("properties", &guarded<properties, int>);
+  m.def("can_access_peer", &guarded<can_access_peer, int, int>);
   m.def("register_ops", &guarded<register_ops>);
   m.def("set_fallback", &guarded<set_fallback, uint32_t>);
   m.def("get_fallback", &kw_fallback_get);

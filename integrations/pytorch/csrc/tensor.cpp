@@ -5,6 +5,7 @@
  */
 #include "tensor.h"
 #include "device.h"
+#include "memory.h"
 #include "status.h"
 
 #include <ATen/core/TensorBase.h>
@@ -89,7 +90,7 @@ Handle new_bytes(size_t size, c10::DeviceIndex index) {
   return Handle(bytes);
 }
 
-struct Allocator final : c10::Allocator {
+struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(size_t size) override {
     const c10::DeviceIndex index = current_device();
     return own(new_bytes(size, index), index);
@@ -99,6 +100,26 @@ struct Allocator final : c10::Allocator {
   }
   void copy_data(void *, const void *, std::size_t) const override {
     TORCH_CHECK_NOT_IMPLEMENTED(false, "device memory of Keyway is copied by tensors, not by addresses");
+  }
+  bool initialized() override {
+    return device_count() > 0;
+  }
+  void emptyCache(c10::MempoolId_t) override {
+    empty_caches();
+  }
+  /* Keyway itself notes which streams use which memory. */
+  void recordStream(const c10::DataPtr &, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex index) override {
+    return memory_stats(index);
+  }
+  void resetAccumulatedStats(c10::DeviceIndex index) override {
+    reset_accumulated_stats(index);
+  }
+  void resetPeakStats(c10::DeviceIndex) override {
+    reset_peak_stats();
+  }
+  std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex index) override {
+    return memory_info(index);
   }
 };
 

@@ -7,6 +7,7 @@
     y = x + x
 """
 
+import atexit
 import warnings
 from pathlib import Path
 
@@ -41,19 +42,16 @@ def register(device="auto", *, name=None, plugin=None):
 
 def _check_gradients(index):
     """PyTorch makes a thread for each device's gradients at the first backward of the process, and never again."""
-    device = torch.device(_name, index)
     if torch.is_inference_mode_enabled():  # without gradients
         return
     try:
-        with torch.enable_grad():
-            x = torch.empty(1, device=device, requires_grad=True)
-            torch.autograd.grad(x.view(1, 1), x, torch.empty(1, 1, device=device))
+        _C.pass_autograd(index)
     except RuntimeError as error:
         if "device_ready_queues_" not in str(error):
             raise
         torch.autograd.set_multithreading_enabled(False)
         warnings.warn(
-            f"{device} was registered after this process' first backward, and PyTorch has no thread for its gradients: they "
+            f"{torch.device(_name, index)} was registered after this process' first backward, and PyTorch has no thread for its gradients: they "
             "are computed in the calling thread. Other threads that call backward need "
             "torch.autograd.set_multithreading_enabled(False) as well. Register devices first to have neither.",
             stacklevel=3,
@@ -71,6 +69,7 @@ def _rename(name):
     torch._register_device_module(chosen, device_module)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     torch.Tensor.__dlpack_device__ = _dlpack_device
+    atexit.register(_C.end_autograd)
     _name = chosen
 
 

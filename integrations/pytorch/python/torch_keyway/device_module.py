@@ -59,36 +59,111 @@ def stream(stream):
     return stream
 
 
+def default_stream(device=None):
+    return torch.Stream(stream_id=0, device_index=_index(device), device_type=_PRIVATE)
+
+
 Stream = torch.Stream
 Event = torch.Event
-
-
-def memory_allocated(device=None):
-    """Bytes in live tensors."""
-    return _C.memory_stats(_index(device)).allocated
-
-
-def max_memory_allocated(device=None):
-    return _C.memory_stats(_index(device)).allocated_peak
-
-
-def memory_reserved(device=None):
-    """Bytes obtained from the plugin: live and cached."""
-    return _C.memory_stats(_index(device)).held
-
-
-def empty_cache():
-    """Gives cached memory of all devices back."""
-    for index in _all():
-        _C.empty_cache(index)
+_PRIVATE = int(torch._C._autograd.DeviceType.PrivateUse1)
 
 
 def synchronize(device=None):
     torch.accelerator.synchronize(device)
 
 
+def get_device_properties(device=None):
+    """What Keyway tells of a device: name, vendor, driver_version, total_memory in bytes and so on."""
+    return _C.properties(_index(device))
+
+
+def get_device_name(device=None):
+    return get_device_properties(device).name
+
+
+def get_device_capability(device=None):
+    """A dictionary: the dtypes that the device converts from are its "supported_dtypes"."""
+    return torch.accelerator.get_device_capability(_index(device))
+
+
+def is_bf16_supported(including_emulation=True):
+    return torch.bfloat16 in get_device_capability()["supported_dtypes"]
+
+
+def can_device_access_peer(device, peer_device):
+    """Whether copies between two devices may pass the host by."""
+    return _C.can_access_peer(_index(device), _index(peer_device))
+
+
 def get_amp_supported_dtype():
     return [torch.float16, torch.bfloat16]
+
+
+# ---- Memory: what torch.accelerator has for any device ---------------------------------------------------------------
+
+
+def memory_stats(device=None):
+    """Counts and bytes by name, as torch.cuda.memory_stats has them; what CUDA counts by size stands under "all"."""
+    return torch.accelerator.memory_stats(_index(device))
+
+
+def memory_allocated(device=None):
+    """Bytes in live tensors."""
+    return torch.accelerator.memory_allocated(_index(device))
+
+
+def max_memory_allocated(device=None):
+    """The most that memory_allocated has been since the device was opened."""
+    return torch.accelerator.max_memory_allocated(_index(device))
+
+
+def memory_reserved(device=None):
+    """Bytes obtained from the plugin: live and cached."""
+    return torch.accelerator.memory_reserved(_index(device))
+
+
+def max_memory_reserved(device=None):
+    return torch.accelerator.max_memory_reserved(_index(device))
+
+
+def reset_accumulated_memory_stats(device=None):
+    torch.accelerator.reset_accumulated_memory_stats(_index(device))
+
+
+def reset_peak_memory_stats(device=None):
+    torch.accelerator.reset_peak_memory_stats(_index(device))
+
+
+def mem_get_info(device=None):
+    """Bytes that are free on the device, and all of them."""
+    return torch.accelerator.get_memory_info(_index(device))
+
+
+def memory_summary(device=None, abbreviated=False):
+    """memory_stats as a table for people; `abbreviated` leaves out counts."""
+    stats = memory_stats(device)
+    rows = [("bytes in live tensors", "allocated_bytes"), ("bytes from the plugin", "reserved_bytes")]
+    lines = [f"{_name_of(device)}: memory", f"{'':26}{'now':>14}{'most':>14}"]
+    lines += [f"{what:26}{stats[key + '.all.current']:14,}{stats[key + '.all.peak']:14,}" for what, key in rows]
+    if not abbreviated:
+        lines += [f"{'':26}{'now':>14}{'ever':>14}"]
+        lines += [f"{what:26}{stats[key + '.all.current']:14,}{stats[key + '.all.allocated']:14,}"
+                  for what, key in (("live allocations", "allocation"), ("segments of the plugin", "segment"))]
+        lines += [f"{'failed for want of memory':26}{stats['num_ooms']:14,}"]
+    return "\n".join(lines)
+
+
+def empty_cache():
+    """Gives cached memory of all devices back."""
+    torch.accelerator.empty_cache()
+
+
+# ---- Random numbers --------------------------------------------------------------------------------------------------
+
+
+def _name_of(device):
+    properties = get_device_properties(device)
+    return f"{properties.keyway_name} ({properties.name})"
 
 
 def _index(device):
