@@ -69,6 +69,8 @@ class Call {
   /* The same of one result, written where `target` has its elements. False where it cannot be: the shape or the dtype
    * is another, or an argument lies there in another way. */
   bool run_into(const at::Tensor &target);
+  /* Throws where a tensor is on another device of ours: Keyway would call both by its own names. */
+  void check_devices() const;
   /* Whether all tensors are of dtypes that the op is defined for. */
   bool has_dtypes() const;
   c10::DeviceIndex index() const {
@@ -87,6 +89,7 @@ class Call {
   void add(size_t i);
   void add_ints(size_t i, const c10::IValue &value);
   void add_tensor(size_t i, const at::Tensor &tensor);
+  [[noreturn]] void fail_elsewhere(int argument, const at::Tensor &tensor) const;
   /* A number from the CPU: as a Scalar where an op takes one and the number has no say in the dtype, otherwise as a
    * tensor of the dtype that all promote to. */
   void add_number(size_t i, const at::Tensor &number);
@@ -230,11 +233,26 @@ void Call::add_tensor(size_t i, const at::Tensor &tensor) {
     values_[i] = kw_arg_none();
   } else if (is_here(tensor)) {
     values_[i] = keep(tensor);
-  } else {
-    TORCH_CHECK(tensor.device().is_cpu() && tensor.dim() == 0, handle_.operator_name(), ": argument '",
-                handle_.schema().arguments()[binding_.arguments[i].from].name(), "' is on ", tensor.device(),
-                ", others are on ", c10::Device(device_type, index_), ". Move it there with .to()");
+  } else if (tensor.device().is_cpu() && tensor.dim() == 0) {
     add_number(i, tensor);
+  } else {
+    fail_elsewhere(binding_.arguments[i].from, tensor);
+  }
+}
+
+void Call::fail_elsewhere(int argument, const at::Tensor &tensor) const {
+  TORCH_CHECK(false, handle_.operator_name(), ": argument '", handle_.schema().arguments()[argument].name(), "' is on ",
+              tensor.device(), ", others are on ", c10::Device(device_type, index_), ". Move it there with .to()");
+}
+
+void Call::check_devices() const {
+  const auto check_one = [&](size_t argument, const at::Tensor &tensor) {
+    if (is_here(tensor) && tensor.device().index() != index_) fail_elsewhere(static_cast<int>(argument), tensor);
+  };
+  for (size_t i = 0; i < stack_.size(); ++i) {
+    if (stack_[i].isTensor()) check_one(i, stack_[i].toTensor());
+    if (!stack_[i].isTensorList()) continue;
+    for (const at::Tensor &tensor : stack_[i].toTensorVector()) check_one(i, tensor);
   }
 }
 
@@ -322,6 +340,7 @@ bool Binding::call(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue>
   c10::SmallVector<Handle, 2> results;
   const kw_status status = call.run(results);
   if (status != KW_OK) {
+    call.check_devices();
     /* What a device lacks Keyway has sent to the CPU already, if it may; what the op is not defined for is PyTorch's.
      */
     if (status != KW_ERR_INVALID_ARGUMENT || kw_fallback_get() == KW_FALLBACK_OFF || call.has_dtypes()) fail(status);

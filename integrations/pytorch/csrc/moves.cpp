@@ -9,6 +9,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/empty.h>
@@ -46,6 +47,15 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
                          std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
   const c10::OptionalDeviceGuard guard(other_device(device));
   return at::detail::empty_strided_generic(size, stride, allocator(), key_set, c10::dtype_or_default(dtype));
+}
+
+/* Zeros that take no memory: what derivatives give for one that is known to be 0. */
+at::Tensor zero_without_memory(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                               std::optional<at::Device> device, std::optional<bool>) {
+  const c10::OptionalDeviceGuard guard(other_device(device));
+  at::native::ZeroTensorAllocator nothing(at::Device(device_type, current_device()));
+  return at::detail::empty_generic(size, &nothing, key_set.add(c10::DispatchKey::ZeroTensor),
+                                   c10::dtype_or_default(dtype), std::nullopt);
 }
 
 /* ---- Shapes and storages in place -------------------------------------------------------------------------------- */
@@ -200,6 +210,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_has_compatible_shallow_copy_type", &has_compatible_shallow_copy_type);
   m.impl("empty.memory_format", &empty);
   m.impl("empty_strided", &empty_strided);
+  m.impl("_efficientzerotensor", &zero_without_memory);
   m.impl("as_strided", &at::native::as_strided_tensorimpl);
   m.impl("view", &at::native::view);
   m.impl("_reshape_alias", &at::native::_reshape_alias);

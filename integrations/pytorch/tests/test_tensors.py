@@ -106,7 +106,7 @@ def test_numbers_promote_as_in_pytorch(device, dtype):
 
 
 def test_devices_do_not_mix(device, other):
-    with pytest.raises(RuntimeError, match="on keyway|on opencl|on cpu"):
+    with pytest.raises(RuntimeError, match=rf"argument 'other' is on {other}, others are on {device}. Move it there"):
         torch.ones(2, device=device) + torch.ones(2, device=other)
     with pytest.raises(RuntimeError, match=r"argument 'other' is on cpu, others are on keyway.*Move it there"):
         torch.ones(2, device=device) + torch.ones(2)
@@ -144,6 +144,47 @@ def test_data_dependent_shapes(device):
     same(there[torch.tensor([1, -1])], x[torch.tensor([1, -1])])  # indices from the host
     there[there == 0] = 7
     assert there.tolist() == [7, 3, 7, 5]
+
+
+REPEATED = {
+    "whole numbers": torch.tensor([[3, 1, 3], [2, 1, 3], [3, 1, 3]]),
+    "with NaN": torch.tensor([[2.0, float("nan"), 1.0, 2.0], [1.0, 5.0, 1.0, -2.0]]),
+    "halves": torch.tensor([[2.0, 0.5, 1.0], [2.0, 0.5, 1.0]], dtype=torch.float16),
+    "none": torch.empty(0, 3),
+    "one number": torch.tensor(3.0),
+}
+SORTED_OUT = {
+    "unique": lambda t: t.unique(return_inverse=True, return_counts=True),
+    "unique_dim": lambda t: t.unique(dim=0, return_inverse=True, return_counts=True) if t.dim() else t,
+    "unique_dim 1": lambda t: t.unique(dim=1, return_counts=True) if t.dim() and t.numel() else t,
+    "unique_consecutive": lambda t: t.unique_consecutive(return_inverse=True, return_counts=True),
+    "unique_consecutive, rows": lambda t: t.unique_consecutive(dim=0, return_counts=True) if t.dim() else t,
+    "kthvalue": lambda t: t.kthvalue(2, keepdim=True).values if t.dim() and t.numel() else t,
+    "median": lambda t: t.median(),
+    "median of rows": lambda t: t.median(-1).values if t.numel() else t,
+    "median, places": lambda t: t[:, :2].median(-1, keepdim=True).indices if t.dim() == 2 and t.numel() else t,
+    "bincount": lambda t: t.flatten().long().clamp(0, 9).bincount(minlength=4),
+    "bincount, weights": lambda t: t.flatten().long().clamp(0, 9).bincount(torch.ones_like(t).flatten().float()),
+}
+
+
+@pytest.mark.parametrize("values", REPEATED)
+@pytest.mark.parametrize("call", SORTED_OUT)
+def test_what_sorting_finds(device, values, call):
+    x, find = REPEATED[values], SORTED_OUT[call]
+    if x.dtype == torch.float16 and call.startswith("bincount"):
+        pytest.skip("not of halves on the CPU")
+    result, expected = find(x.to(device)), find(x)
+    for one, other_one in zip(*((each if isinstance(each, tuple) else (each,)) for each in (result, expected))):
+        torch.testing.assert_close(one.cpu(), other_one, rtol=0, atol=0, equal_nan=True)
+
+
+def test_zeros_without_memory(device):
+    """A derivative that is known to be 0 takes none, and counts as one."""
+    x = torch.arange(3.0, device=device)
+    curvature = torch.func.hessian(lambda t: (t**3).sum())(x)
+    same(curvature, torch.diag(6 * torch.arange(3.0)))
+    same(torch._efficientzerotensor((2, 2), device=device) + torch.ones(2, 2, device=device), torch.ones(2, 2))
 
 
 def test_an_index_out_of_range_is_an_error_at_the_next_wait(device):

@@ -125,6 +125,6 @@ def get_fallback():
 
 def fallbacks():
     """How often a CPU ran what a device could not, since the start: a dictionary, empty when that never happened. What no op
-    of Keyway serves stands there as PyTorch's operator ("aten::kthvalue.values"), what a device has no kernel for as the op
+    of Keyway serves stands there as PyTorch's operator ("aten::mode"), what a device has no kernel for as the op
     ("normal_")."""
     return dict(_C.fallback_counts())

@@ -27,15 +27,104 @@ def _fmin(self, other):
     return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.minimum(self, other)))
 
 
-def _out(function, name="out"):
-    """The variant of an operator that writes to an argument of that name."""
+def _runs(is_new, return_inverse, return_counts, place_of=None):
+    """Of sorted or other elements the inverse and the counts that torch.unique returns, by where a new run of equal ones
+    begins; `place_of` says where an element lay before they were sorted."""
+    none = is_new.new_empty(0, dtype=torch.int64)
+    run = is_new.cumsum(0) - 1
+    inverse = run if place_of is None else torch.empty_like(run).scatter_(0, place_of, run)
+    starts = is_new.nonzero().squeeze(1)
+    counts = torch.cat([starts[1:], starts.new_full((1,), is_new.numel())]) - starts if return_counts else none
+    return inverse if return_inverse else none, counts
+
+
+def _starts(rows):
+    """Where a row differs from the one before it."""
+    differs = (rows[1:] != rows[:-1]).flatten(1).any(1) if rows.dim() > 1 else rows[1:] != rows[:-1]
+    return torch.cat([differs.new_ones(min(1, rows.shape[0])), differs])
+
+
+def _unique2(self, sorted=True, return_inverse=False, return_counts=False):
+    values, order = self.flatten().sort(stable=True)
+    is_new = _starts(values)
+    inverse, counts = _runs(is_new, return_inverse, return_counts, order)
+    return values[is_new], inverse.view(self.shape) if return_inverse else inverse, counts
+
+
+def _unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
+    rows = self.flatten() if dim is None else self.movedim(dim, 0)
+    is_new = _starts(rows)
+    inverse, counts = _runs(is_new, return_inverse, return_counts)
+    if dim is None:
+        return rows[is_new], inverse.view(self.shape) if return_inverse else inverse, counts
+    return rows[is_new].movedim(0, dim), inverse, counts
+
+
+def _unique_dim(self, dim, sorted=True, return_inverse=False, return_counts=False):
+    rows = self.movedim(dim, 0)
+    columns = rows.flatten(1) if rows.dim() > 1 else rows.unsqueeze(1)
+    order = torch.arange(rows.shape[0], device=self.device)
+    for column in reversed(columns.unbind(1)):  # stable sorts, the first column last
+        order = order[column[order].sort(stable=True)[1]]
+    is_new = _starts(columns[order])
+    inverse, counts = _runs(is_new, return_inverse, return_counts, order)
+    return rows[order][is_new].movedim(0, dim), inverse, counts
+
+
+def _kthvalue(self, k, dim=-1, keepdim=False):
+    size = self.shape[dim] if self.dim() else 1
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    values, places = (self if self.dim() else self.unsqueeze(0)).sort(dim=dim, stable=True)
+    keepdim = keepdim and self.dim() > 0
+    return tuple(each.narrow(dim, k - 1, 1) if keepdim else each.select(dim, k - 1) for each in (values, places))
+
+
+def _median_dim(self, dim, keepdim=False):
+    """The lower of two; the first NaN where there is one, which sorting puts last."""
+    size = self.shape[dim] if self.dim() else 1
+    if size == 0:
+        raise IndexError(f"median(): Expected reduction dim {dim} to have non-zero size.")
+    values, places = _kthvalue(self, (size + 1) // 2, dim, keepdim)
+    if not self.is_floating_point():
+        return values, places
+    is_nan = torch.isnan(self)
+    has_nan = is_nan.any(dim, keepdim) if self.dim() else is_nan
+    first = is_nan.to(torch.int64).argmax(dim, keepdim) if self.dim() else places
+    return values.masked_fill(has_nan, float("nan")), torch.where(has_nan, first, places)
+
+
+def _median(self):
+    if self.numel() == 0:
+        return torch.full((), float("nan"), dtype=self.dtype, device=self.device)
+    return _median_dim(self.flatten(), 0)[0]
+
+
+def _bincount(self, weights=None, minlength=0):
+    if self.numel() == 0:
+        return torch.zeros(minlength, dtype=torch.int64, device=self.device)
+    if self.min() < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    size = max(minlength, int(self.max()) + 1)
+    if weights is None:
+        weights = torch.ones(self.shape, dtype=torch.int64, device=self.device)
+    elif weights.dtype != torch.float32:
+        weights = weights.to(torch.float64)
+    return torch.zeros(size, dtype=weights.dtype, device=self.device).scatter_add_(0, self.to(torch.int64), weights)
+
+
+def _out(function, *names):
+    """The variant of an operator that writes to arguments of those names, `out` unless given."""
+    names = names or ("out",)
 
     def run(*args, **kwargs):
-        out = kwargs.pop(name)
-        result = function(*args, **kwargs)
-        if out.shape != result.shape:
-            out.resize_(result.shape)
-        return out.copy_(result)
+        outs = tuple(kwargs.pop(name) for name in names)
+        made = function(*args, **kwargs)
+        for out, result in zip(outs, made if isinstance(made, tuple) else (made,)):
+            if out.shape != result.shape:
+                out.resize_(result.shape)
+            out.copy_(result)
+        return outs if len(outs) > 1 else outs[0]
 
     return run
 
@@ -45,6 +134,15 @@ _LOST = ("aten::huber_loss_backward.out", "aten::smooth_l1_loss_backward.grad_in
 
 # What PyTorch has no decomposition for, or one that is circular.
 _OWN = {
+    "aten::_unique2": _unique2,
+    "aten::unique_consecutive": _unique_consecutive,
+    "aten::unique_dim": _unique_dim,
+    "aten::unique_dim_consecutive": lambda self, dim, return_inverse=False, return_counts=False: _unique_consecutive(
+        self, return_inverse, return_counts, dim),
+    "aten::kthvalue.values": _out(_kthvalue, "values", "indices"),
+    "aten::median": _median,
+    "aten::median.dim_values": _out(_median_dim, "values", "indices"),
+    "aten::bincount": _bincount,
     "aten::addmv.out": _out(_mv),
     "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
