@@ -6,6 +6,7 @@
 #include "device.h"
 #include "fallback.h"
 #include "generator.h"
+#include "share.h"
 #include "status.h"
 #include "tensor.h"
 
@@ -225,6 +226,12 @@ PYBIND11_MODULE(_C, m) {
   });
   m.def("is_constant",
         [](py::handle tensor) { return guarded<is_constant, at::Tensor>(THPVariable_Unpack(tensor.ptr())); });
+  m.def("share",
+        [](py::handle tensor) { return py::bytes(guarded<share, at::Tensor>(THPVariable_Unpack(tensor.ptr()))); });
+  m.def("attach", [](int index, const py::bytes &bytes) {
+    return py::reinterpret_steal<py::object>(THPVariable_Wrap(
+        guarded<attach, c10::DeviceIndex, std::string>(static_cast<c10::DeviceIndex>(index), std::string(bytes))));
+  });
   m.def("set_decompose", &set_python_decompose);
   m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);

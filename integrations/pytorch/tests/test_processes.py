@@ -3,6 +3,7 @@
 
 import multiprocessing
 import traceback
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
@@ -23,7 +24,7 @@ class Noise(Squares):
         return torch.rand(())
 
 
-@pytest.mark.parametrize("way, pinned", [("fork", False), ("fork", True), ("spawn", False)])
+@pytest.mark.parametrize("way, pinned", [("fork", False), ("fork", True), ("spawn", True), ("forkserver", False)])
 def test_workers_of_a_dataloader(device, way, pinned):
     """The parent uses the device before and meanwhile."""
     weight = torch.ones(4, device=device) + 1
@@ -36,6 +37,52 @@ def test_forked_workers_have_seeds_of_their_own(device):
     torch.ones(1, device=device)
     loader = DataLoader(Noise(), num_workers=2, multiprocessing_context="fork")
     assert len({x.item() for x in loader}) == 8
+
+
+def add_up(given, answers):
+    """In a process of its own: what it is given, and one more in place; then it says so."""
+    try:
+        tensors = given.get()
+        answers.put([(t.tolist(), t.dtype, t.requires_grad, type(t), t.device) for t in tensors])
+        for t in tensors:
+            t.detach().add_(1)
+        torch.keyway.synchronize()
+    except BaseException:
+        answers.put(traceback.format_exc())
+
+
+def test_tensors_of_the_device_are_shared_with_other_processes():
+    device = torch_keyway.register("cpu")
+    x = torch.arange(12.0, device=device).reshape(3, 4)
+    weight = torch.nn.Parameter(torch.ones(3, dtype=torch.bfloat16, device=device))
+    row = x[1]  # of memory that moves when it is sent
+    context = torch.multiprocessing.get_context("spawn")
+    given, answers = context.SimpleQueue(), context.SimpleQueue()
+    child = context.Process(target=add_up, args=(given, answers))
+    child.start()
+    given.put([x, x.t()[1:], weight])
+    child.join(60)
+    assert answers.get() == [
+        ([[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]], torch.float32, False, torch.Tensor, device),
+        ([[1, 5, 9], [2, 6, 10], [3, 7, 11]], torch.float32, False, torch.Tensor, device),
+        ([1, 1, 1], torch.bfloat16, True, torch.nn.Parameter, device),
+    ]
+    expected = torch.arange(12.0).reshape(3, 4) + 1
+    expected[:, 1:] += 1
+    assert torch.equal(x.cpu(), expected) and torch.equal(row.cpu(), expected[1]) and weight.tolist() == [2, 2, 2]
+
+
+def test_what_cannot_be_shared_is_a_clear_error():
+    opencl = torch_keyway.register("opencl")
+    pickle = ForkingPickler.dumps
+    with pytest.raises(NotImplementedError, match=r"keyway:1 \(opencl:0\) has no memory that other processes can use.*cpu\(\)"):
+        pickle(torch.ones(2, device=opencl))
+    x = torch.ones(2, device="keyway:0", requires_grad=True)
+    with pytest.raises(RuntimeError, match="send its detach"):
+        pickle(x * 2)
+    sent = pickle(torch.ones(2, device="keyway:0"))  # and gone before anyone has taken it
+    with pytest.raises(RuntimeError):
+        ForkingPickler.loads(sent)
 
 
 def in_a_forked_child(function):

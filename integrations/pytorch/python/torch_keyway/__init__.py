@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 import torch.utils.dlpack
 
-from . import _C, decompose, device_module  # decompose registers itself
+from . import _C, decompose, device_module, sharing  # decompose registers itself
 
 _fallback_modes = ("off", "warn", "allow")
 _name = None
@@ -69,6 +69,7 @@ def _rename(name):
     torch._register_device_module(chosen, device_module)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     torch.Tensor.__dlpack_device__ = _dlpack_device
+    sharing.register()
     atexit.register(_C.end_autograd)
     _name = chosen
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Exports and imports storages by handles for other processes (KW_HANDLE_IPC).
+ */
+#include "share.h"
+#include "device.h"
+#include "status.h"
+#include "tensor.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/StorageImpl.h>
+#include <keyway/interop.h>
+
+#include <cstring>
+
+namespace torch_keyway {
+
+namespace {
+
+/* What is sent: of kw_external_memory what another process can use. */
+struct Named {
+  uint64_t size, offset; /* bytes */
+  uint8_t ipc[sizeof(kw_external_memory::ipc)];
+};
+
+/* Memory that can be named for other processes, of `bytes` and with their contents. */
+Handle copy_to_shared(kw_tensor *bytes, c10::DeviceIndex index) {
+  kw_memory_options where{};
+  where.struct_size = sizeof where;
+  where.flags = KW_MEM_IPC;
+  kw_tensor *made;
+  const kw_status status =
+      kw_tensor_create_in(device_at(index), &where, KW_U8, 1, kw_tensor_describe(bytes)->shape, &made);
+  TORCH_CHECK_NOT_IMPLEMENTED(status != KW_ERR_UNSUPPORTED, c10::Device(device_type, index), " (",
+                              kw_device_name(device_at(index)),
+                              ") has no memory that other processes can use. Send tensor.cpu() instead");
+  check(status);
+  Handle shared(made);
+  const kw_value args[] = {kw_arg_tensor(shared.get()), kw_arg_tensor(bytes)};
+  check(kw_op_call(kw_op_find("copy_"), current_stream(index), args, 2, nullptr, 0));
+  return shared;
+}
+
+}  // namespace
+
+std::string share(const at::Tensor &tensor) {
+  const c10::DeviceIndex index = tensor.device().index();
+  const at::Tensor whole = at::empty({0}, tensor.options().dtype(at::kByte)).set_(tensor.storage());
+  TORCH_CHECK(whole.numel() > 0, "a storage without bytes has nothing to share");
+  kw_external_memory memory{};
+  memory.struct_size = sizeof memory;
+  memory.kind = KW_HANDLE_IPC;
+  if (kw_tensor_export(view_of(whole).get(), KW_HANDLE_IPC, &memory) != KW_OK) {
+    const Handle shared = copy_to_shared(view_of(whole).get(), index);
+    check(kw_address_assign(const_cast<void *>(tensor.storage().data_ptr().get_context()), shared.get()));
+    check(kw_tensor_export(shared.get(), KW_HANDLE_IPC, &memory));
+  }
+  check(kw_device_synchronize(device_at(index)));
+  Named named{memory.size, memory.offset, {}};
+  std::memcpy(named.ipc, memory.ipc, sizeof named.ipc);
+  return {reinterpret_cast<const char *>(&named), sizeof named};
+}
+
+at::Tensor attach(c10::DeviceIndex index, const std::string &bytes) {
+  Named named;
+  TORCH_CHECK(bytes.size() == sizeof named, "what names shared memory has ", sizeof named, " bytes, not ", bytes.size(),
+              ": do both processes have the same torch_keyway?");
+  std::memcpy(&named, bytes.data(), sizeof named);
+  kw_external_memory memory{};
+  memory.struct_size = sizeof memory;
+  memory.kind = KW_HANDLE_IPC;
+  memory.size = named.size;
+  memory.offset = named.offset;
+  std::memcpy(memory.ipc, named.ipc, sizeof named.ipc);
+  kw_tensor *imported;
+  check(kw_tensor_import(device_at(index), &memory, nullptr, nullptr, &imported));
+  return wrap(Handle(imported), index);
+}
+
+}  // namespace torch_keyway
