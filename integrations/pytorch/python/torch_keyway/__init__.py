@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 import torch.utils.dlpack
 
-from . import _C, decompose, device_module, sharing  # decompose registers itself
+from . import _C, decompose, device_module, flex, sharing  # decompose registers itself
 
 _fallback_modes = ("off", "warn", "allow")
 _name = None
@@ -70,6 +70,7 @@ def _rename(name):
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     torch.Tensor.__dlpack_device__ = _dlpack_device
     sharing.register()
+    flex.register(chosen)
     atexit.register(_C.end_autograd)
     _name = chosen
 

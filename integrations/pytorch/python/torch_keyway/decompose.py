@@ -113,6 +113,32 @@ def _bincount(self, weights=None, minlength=0):
     return torch.zeros(size, dtype=weights.dtype, device=self.device).scatter_add_(0, self.to(torch.int64), weights)
 
 
+def _scaled_mm(self, mat2, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False):
+    """Of f8, with one scale each, or one for each row of self and each column of mat2; products and sums in f32."""
+    product = self.to(torch.float32) @ mat2.to(torch.float32) * (scale_a * scale_b)
+    if bias is not None:
+        product = product + bias
+    if scale_result is not None:
+        product = product * scale_result
+    return product.to(out_dtype or self.dtype)
+
+
+def _weight_int8pack_mm(self, mat2, scales):
+    return (self @ mat2.to(self.dtype).t()) * scales
+
+
+def _fake_quantize(self, scale, zero_point, quant_min, quant_max):
+    """Where PyTorch keeps what lay within the bounds beside the numbers, for the gradient."""
+    steps = (self / scale).round() + zero_point
+    inside = (steps >= quant_min) & (steps <= quant_max)
+    return ((steps.clamp(quant_min, quant_max) - zero_point) * scale).to(self.dtype), inside
+
+
+def _fake_quantize_channels(self, scale, zero_point, axis, quant_min, quant_max):
+    shape = [-1 if d == axis % self.dim() else 1 for d in range(self.dim())]
+    return _fake_quantize(self, scale.view(shape), zero_point.view(shape), quant_min, quant_max)
+
+
 def _out(function, *names):
     """The variant of an operator that writes to arguments of those names, `out` unless given."""
     names = names or ("out",)
@@ -143,6 +169,10 @@ _OWN = {
     "aten::median": _median,
     "aten::median.dim_values": _out(_median_dim, "values", "indices"),
     "aten::bincount": _bincount,
+    "aten::_scaled_mm": _scaled_mm,
+    "aten::_weight_int8pack_mm": _weight_int8pack_mm,
+    "aten::fake_quantize_per_tensor_affine_cachemask": _fake_quantize,
+    "aten::fake_quantize_per_channel_affine_cachemask": _fake_quantize_channels,
     "aten::addmv.out": _out(_mv),
     "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
