@@ -72,6 +72,9 @@ def test_names(device):
         torch_keyway.register("cpu", name="my_npu")
     with pytest.raises(RuntimeError, match="no_such_device"):
         torch_keyway.register("no_such_device")
+    assert torch_keyway.device(torch_keyway.keyway_name(device)) == device
+    with pytest.raises(RuntimeError, match=r"npu:7 is not registered \(cpu:0 is keyway:0, .*register\('npu:7'\)"):
+        torch_keyway.device("npu:7")
     count = torch.keyway.device_count()
     assert torch_keyway.register("opencl").index == 1 and torch.keyway.device_count() == count
 

@@ -101,6 +101,16 @@ def keyway_name(device):
     return _C.device_name(torch.device(device).index or 0)
 
 
+def device(name):
+    """The torch.device that a registered device is, by its Keyway name ("npu:1"). PyTorch's own strings do not know those:
+    torch.device("opencl:0") is a kind of device that PyTorch once had a name for, and no tensors."""
+    names = [_C.device_name(index) for index in range(_C.device_count())]
+    if name not in names:
+        there = ", ".join(f"{each} is {_name}:{index}" for index, each in enumerate(names)) or "none is"
+        raise RuntimeError(f"{name} is not registered ({there}). Register it with torch_keyway.register({name!r})")
+    return torch.device(_name, names.index(name))
+
+
 def set_constant(what, constant=True):
     """Says of a tensor, or of all weights of a module, that its numbers stay as they are: kernels may then keep them in the
     order in which they read them best, which takes as much memory again. It ends by itself when something changes the
