@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import torch
 from setuptools import setup
 from torch.utils.cpp_extension import BuildExtension, CppExtension
 
@@ -32,4 +33,11 @@ extension = CppExtension(
 # PyTorch's headers as the system's: what they are warned of is not ours.
 extension.extra_compile_args += [f"-isystem{folder}" for folder in extension.include_dirs]
 extension.include_dirs = []
-setup(ext_modules=[extension], cmdclass={"build_ext": BuildExtension})
+# PyTorch's C++ interface holds within a minor version. The package's own name says which, and torch_keyway reads it there.
+minor = ".".join(torch.__version__.split(".")[:2])
+setup(
+    version=f"{pkg_config('--modversion')[0]}+torch{minor}",
+    install_requires=[f"torch=={minor}.*"],
+    ext_modules=[extension],
+    cmdclass={"build_ext": BuildExtension},
+)

@@ -91,3 +91,13 @@ def test_import_torch_registers_what_the_environment_names():
     assert imported(TORCH_KEYWAY_DEVICES="cpu", TORCH_KEYWAY_NAME="my_npu").stdout == "2.0\n"
     broken = imported(TORCH_KEYWAY_DEVICES="no_such_device", TORCH_KEYWAY_NAME="my_npu")
     assert "torch goes on without" in broken.stderr and "no_such_device" in broken.stderr
+
+
+def test_another_pytorch_than_it_was_built_for_is_said(tmp_path):
+    package = tmp_path / "torch_keyway-0.9.0+torch2.1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: torch_keyway\nVersion: 0.9.0+torch2.1\n")
+    done = subprocess.run([sys.executable, "-c", "import torch_keyway"], env=os.environ | {"PYTHONPATH": str(tmp_path)},
+                          capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"was built for PyTorch 2.1, and this is {torch.__version__}" in done.stderr and "torch==2.1.*" in done.stderr

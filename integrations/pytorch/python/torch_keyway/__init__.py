@@ -8,11 +8,26 @@
 """
 
 import atexit
+import importlib.metadata
 import warnings
 from pathlib import Path
 
 import torch
 import torch.utils.dlpack
+
+
+def _check_torch():
+    """Before what was built for another PyTorch is loaded, which may end in any way."""
+    built_for = importlib.metadata.version("torch_keyway").partition("+torch")[2]
+    running = ".".join(torch.__version__.split(".")[:2])
+    if built_for != running:
+        raise ImportError(
+            f"this torch_keyway was built for PyTorch {built_for}, and this is {torch.__version__}: build it against this one, "
+            f"pip install --no-build-isolation integrations/pytorch, or install torch=={built_for}.*"
+        )
+
+
+_check_torch()
 
 from . import _C, decompose, device_module, flex, sharing  # decompose registers itself
 
