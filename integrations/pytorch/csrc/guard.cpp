@@ -32,6 +32,20 @@ bool answer(kw_status status) {
 /* How many devices this thread tells PyTorch of at least. */
 thread_local c10::DeviceIndex announced = 0;
 
+/* Dtypes that the device converts from. */
+c10::DeviceCapability capability_of(kw_device *device) {
+  static const kw_op *cast = kw_op_find("_to_copy");
+  c10::DeviceCapability capability;
+  uint64_t &bits = capability.capability_data.capability_bits;
+  bits = 0;
+  for (kw_dtype dtype = 0; is_known(dtype); ++dtype) {
+    if (kw_op_support(cast, device, dtype) != KW_SUPPORT_NONE) {
+      bits |= uint64_t{1} << static_cast<unsigned>(dtype_of(dtype));
+    }
+  }
+  return capability;
+}
+
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override {
     return device_type;
@@ -40,18 +54,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return std::max(device_count(), announced);
   }
 
-  /* Dtypes that the device converts from. */
   c10::DeviceCapability getDeviceCapability(c10::Device device) const override {
-    static const kw_op *cast = kw_op_find("_to_copy");
-    c10::DeviceCapability capability;
-    uint64_t &bits = capability.capability_data.capability_bits;
-    bits = 0;
-    for (kw_dtype dtype = 0; is_known(dtype); ++dtype) {
-      if (kw_op_support(cast, device_at(device.index()), dtype) != KW_SUPPORT_NONE) {
-        bits |= uint64_t{1} << static_cast<unsigned>(dtype_of(dtype));
-      }
-    }
-    return capability;
+    return capability_of(device_at(device.index()));
   }
 
   c10::Device getDevice() const override {
