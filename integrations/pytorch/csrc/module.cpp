@@ -4,6 +4,7 @@
  */
 #include "binding.h"
 #include "device.h"
+#include "distributed.h"
 #include "fallback.h"
 #include "generator.h"
 #include "share.h"
@@ -16,6 +17,7 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/pybind.h>
 
 #include <sstream>
 
@@ -235,4 +237,6 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_decompose", &set_python_decompose);
   m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);
+  m.def("make_staged_backend", &make_staged_backend);
+  m.def("end_staging", &guarded<end_staging>);
 }

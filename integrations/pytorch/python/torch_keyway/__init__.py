@@ -87,6 +87,10 @@ def _rename(name):
     sharing.register()
     flex.register(chosen)
     atexit.register(_C.end_autograd)
+    if torch.distributed.is_available():
+        from . import distributed
+
+        distributed.register(chosen)
     _name = chosen
 
 
