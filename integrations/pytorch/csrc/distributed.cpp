@@ -161,6 +161,7 @@ enum Way { in = 1, out = 2, in_and_out = 3 };
 /* Device tensors of one dtype, and pinned memory for them, one behind the other. */
 struct Staged {
   Staged(Tensors those, Way where) : tensors(std::move(those)), way(where) {
+    TORCH_CHECK_VALUE(!tensors.empty(), "a collective takes one tensor at least, and got none");
     int64_t count = 0;
     for (const at::Tensor &tensor : tensors) {
       TORCH_CHECK(tensor.device().type() == device_type, "the backend is for tensors on ",
@@ -223,11 +224,11 @@ class Reduction {
     }
     const bool by_bits = op_ == ReduceOp::BAND || op_ == ReduceOp::BOR || op_ == ReduceOp::BXOR;
     TORCH_CHECK_TYPE(!by_bits || c10::isIntegralType(dtype, true), dtype,
-                     " tensors are not reduced by their bits: take ", "SUM, MIN, MAX or another");
+                     " tensors are not reduced by their bits: take SUM, MIN, MAX or another");
     TORCH_CHECK_TYPE(!c10::isComplexType(dtype) || host_op_ == ReduceOp::SUM,
                      "complex tensors are reduced by SUM, AVG and PREMUL_SUM only");
     if (op_ == ReduceOp::PREMUL_SUM) {
-      const auto *factor = dynamic_cast<const c10d::PreMulSumSupplement *>(op_.supplement_.get());
+      const auto *factor = dynamic_cast<const c10d::NCCLPreMulSumSupplement *>(op_.supplement_.get());
       TORCH_CHECK(factor != nullptr, "PREMUL_SUM is made by torch.distributed._make_nccl_premul_sum(factor)");
       factor_ =
           factor->tensor_factor.defined() ? factor->tensor_factor.cpu() : at::scalar_tensor(factor->double_factor);
@@ -315,7 +316,7 @@ class StagedWork final : public c10d::Work {
     finish();
     future_->markCompleted(outputs_);
   }
-  void fail(const char *what) {
+  void fail(const std::string &what) {
     std::exception_ptr error;
     try {
       TORCH_CHECK_WITH(DistBackendError, false, title_, " on rank ", rank_, " failed: ", what,
@@ -344,6 +345,11 @@ class StagedWork final : public c10d::Work {
 
 /* ---- Backend ----------------------------------------------------------------------------------------------------- */
 
+std::string text_of(const std::exception &error) {
+  const auto *traced = dynamic_cast<const c10::Error *>(&error);
+  return traced == nullptr ? error.what() : traced->what_without_backtrace();
+}
+
 std::vector<c10::DeviceIndex> indices_of(const std::vector<Staged> &staged) {
   std::set<c10::DeviceIndex> all;
   for (const Staged &each : staged) {
@@ -366,6 +372,7 @@ void check_shares(const char *what, const Staged &one, const Staged &all, int si
                     one.flat.numel(), " for each of ", size, " ranks, which they have to: pad the smaller ones");
 }
 
+/* Its functions have the names of PyTorch 2.13; later ones call them by these as well. */
 class StagedBackend final : public c10d::Backend {
  public:
   explicit StagedBackend(const c10::intrusive_ptr<c10d::Backend> &host)
@@ -436,7 +443,7 @@ class StagedBackend final : public c10d::Backend {
     TORCH_CHECK_VALUE(outputs.size() == 1, "all_gather: one list of outputs, not ", outputs.size());
     return all_gather(OpType::ALLGATHER, "keyway:all_gather", {outputs[0]}, {inputs}, options);
   }
-  WorkPtr all_gather_single(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options) override {
+  WorkPtr _allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options) override {
     return all_gather(OpType::_ALLGATHER_BASE, "keyway:all_gather_single", {{output}}, {{input}}, options);
   }
   /* Each list of outputs is one rank's, with a tensor for each of the inputs. */
@@ -451,16 +458,17 @@ class StagedBackend final : public c10d::Backend {
     for (const at::Tensor &input : inputs) one.push_back({input});
     return all_gather(OpType::ALLGATHER_COALESCED, "keyway:all_gather_coalesced", all, one, options);
   }
-  WorkPtr all_gather_single_coalesced(Tensors &outputs, Tensors &inputs,
-                                      const c10d::AllgatherOptions &options) override {
-    return all_gather(OpType::ALLGATHER_INTO_TENSOR_COALESCED, "keyway:all_gather_single_coalesced", each(outputs),
-                      each(inputs), options);
+  WorkPtr allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs,
+                                          const c10d::AllgatherOptions &options) override {
+    return all_gather(OpType::ALLGATHER_COALESCED, "keyway:all_gather_single_coalesced", each(outputs), each(inputs),
+                      options);
   }
 
   WorkPtr gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options) override {
     return gather(outputs.empty() ? Tensors{} : outputs[0], inputs, options);
   }
-  WorkPtr gather_single(at::Tensor &output, at::Tensor &input, const c10d::GatherOptions &options) override {
+  /* PyTorch asks for it since 2.14. */
+  WorkPtr gather_into_tensor(at::Tensor &output, at::Tensor &input, const c10d::GatherOptions &options) {
     return gather(output.defined() ? Tensors{output} : Tensors{}, {input}, options);
   }
 
@@ -484,18 +492,18 @@ class StagedBackend final : public c10d::Backend {
     TORCH_CHECK_VALUE(inputs.size() == 1, "reduce_scatter: one list of inputs, not ", inputs.size());
     return reduce_scatter(OpType::REDUCE_SCATTER, "keyway:reduce_scatter", {outputs}, {inputs[0]}, options);
   }
-  WorkPtr reduce_scatter_single(at::Tensor &output, at::Tensor &input,
-                                const c10d::ReduceScatterOptions &options) override {
+  WorkPtr _reduce_scatter_base(at::Tensor &output, at::Tensor &input,
+                               const c10d::ReduceScatterOptions &options) override {
     return reduce_scatter(OpType::_REDUCE_SCATTER_BASE, "keyway:reduce_scatter_single", {{output}}, {{input}}, options);
   }
-  WorkPtr reduce_scatter_single_coalesced(Tensors &outputs, Tensors &inputs,
+  WorkPtr reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs,
                                           const c10d::ReduceScatterOptions &options) override {
     return reduce_scatter(OpType::REDUCE_SCATTER_TENSOR_COALESCED, "keyway:reduce_scatter_single_coalesced",
                           each(outputs), each(inputs), options);
   }
 
-  WorkPtr all_to_all_single(at::Tensor &output, at::Tensor &input, std::vector<int64_t> &output_splits,
-                            std::vector<int64_t> &input_splits, const c10d::AllToAllOptions &options) override {
+  WorkPtr alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<int64_t> &output_splits,
+                        std::vector<int64_t> &input_splits, const c10d::AllToAllOptions &options) override {
     return all_to_all(OpType::ALLTOALL_BASE, "keyway:all_to_all_single", Staged({output}, out), Staged({input}, in),
                       split_bytes(output_splits, output), split_bytes(input_splits, input), options);
   }
@@ -530,13 +538,6 @@ class StagedBackend final : public c10d::Backend {
     c10d::BarrierOptions those;
     those.timeout = options.timeout;
     return launch(OpType::BARRIER, "keyway:barrier", {}, [=, this] { return std::vector{host_->barrier(those)}; });
-  }
-  void monitoredBarrier(const c10d::BarrierOptions &options, bool wait_for_all) override {
-    const auto run = [=, this] {
-      host_->monitoredBarrier(options, wait_for_all);
-      return std::vector<WorkPtr>();
-    };
-    launch(OpType::BARRIER, "keyway:monitored_barrier", {}, run)->wait();
   }
 
  private:
@@ -578,7 +579,7 @@ class StagedBackend final : public c10d::Backend {
       }
       waiting_->run([this, task, works = task->start()] { end(*task, works); });
     } catch (const std::exception &error) {
-      task->work->fail(error.what());
+      task->work->fail(text_of(error));
     }
   }
 
@@ -599,7 +600,7 @@ class StagedBackend final : public c10d::Backend {
       task.work->complete(std::move(copied),
                           task.work->retrieveOpType() == OpType::RECVANYSOURCE ? works[0]->sourceRank() : -1);
     } catch (const std::exception &error) {
-      task.work->fail(error.what());
+      task.work->fail(text_of(error));
     }
   }
 
@@ -644,7 +645,7 @@ class StagedBackend final : public c10d::Backend {
       std::vector<WorkPtr> works;
       for (size_t i = 0; i < staged.size(); i += 2) {
         at::Tensor to = staged[i].bytes(), from = staged[i + 1].bytes();
-        works.push_back(host_->all_gather_single(to, from, options));
+        works.push_back(host_->_allgather_base(to, from, options));
       }
       return works;
     });
@@ -671,7 +672,7 @@ class StagedBackend final : public c10d::Backend {
             at::Tensor to = operands[i], from = operands[i + 1];
             c10d::ReduceScatterOptions those = options;
             those.reduceOp = reductions[i / 2].host_op();
-            works.push_back(host_->reduce_scatter_single(to, from, those));
+            works.push_back(host_->_reduce_scatter_base(to, from, those));
           }
           return works;
         },
@@ -723,7 +724,7 @@ class StagedBackend final : public c10d::Backend {
                      to.flat.scalar_type(), " and the inputs ", from.flat.scalar_type(), "; cast one of them");
     return launch(type, title, {to, from}, [=, this]() mutable {
       at::Tensor output = to.bytes(), input = from.bytes();
-      return std::vector{host_->all_to_all_single(output, input, to_bytes, from_bytes, options)};
+      return std::vector{host_->alltoall_base(output, input, to_bytes, from_bytes, options)};
     });
   }
 

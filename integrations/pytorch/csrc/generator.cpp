@@ -16,11 +16,13 @@ namespace torch_keyway {
 
 namespace {
 
-/* The state as PyTorch saves it: the struct's fields behind struct_size. */
+/* The state as PyTorch saves it: the struct's fields behind struct_size. Of Philox the first two, as CUDA's are:
+ * DTensor reads and sets them. */
 struct Saved {
   uint64_t seed, offset;
   uint32_t algorithm, reserved;
 };
+constexpr size_t philox_size = offsetof(Saved, algorithm);
 
 struct Generator final : c10::GeneratorImpl {
   explicit Generator(c10::DeviceIndex index)
@@ -58,16 +60,18 @@ struct Generator final : c10::GeneratorImpl {
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
     const kw_generator_state now = state();
     const Saved saved{now.seed, now.offset, now.algorithm, 0};
-    const at::TensorBase bytes = at::detail::empty_cpu({sizeof saved}, at::kByte, {}, {}, {}, {});
-    std::memcpy(bytes.mutable_data_ptr(), &saved, sizeof saved);
+    const size_t size = now.algorithm == KW_GENERATOR_PHILOX4X32_10 ? philox_size : sizeof saved;
+    const at::TensorBase bytes = at::detail::empty_cpu({static_cast<int64_t>(size)}, at::kByte, {}, {}, {}, {});
+    std::memcpy(bytes.mutable_data_ptr(), &saved, size);
     return bytes.getIntrusivePtr();
   }
   void set_state(const c10::TensorImpl &bytes) override {
     at::detail::check_rng_state(bytes);
-    Saved saved;
-    TORCH_CHECK(bytes.numel() == sizeof saved, "the state of a Keyway generator has ", sizeof saved, " bytes, not ",
-                bytes.numel(), ": it comes from another kind of device");
-    std::memcpy(&saved, bytes.data(), sizeof saved);
+    Saved saved{0, 0, KW_GENERATOR_PHILOX4X32_10, 0};
+    const auto size = static_cast<size_t>(bytes.numel());
+    TORCH_CHECK(size == philox_size || size == sizeof saved, "the state of a Keyway generator has ", philox_size,
+                " or ", sizeof saved, " bytes, not ", size, ": it comes from another kind of device");
+    std::memcpy(&saved, bytes.data(), size);
     const kw_generator_state state{sizeof state, saved.algorithm, saved.seed, saved.offset};
     check(kw_generator_set_state(generator, &state));
   }

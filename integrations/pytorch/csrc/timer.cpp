@@ -27,8 +27,10 @@ class DeviceTimer final : public c10d::Timer {
     if (first == events_.end() || last == events_.end()) return std::nullopt;
     first->second.synchronize();
     last->second.synchronize();
-    const auto ns = static_cast<int64_t>(first->second.elapsedTime(last->second) * 1e6);
-    return ns < 0 ? std::nullopt : std::optional(ns); /* the end is of the step before */
+    uint64_t ns; /* not known when the end is one of the step before */
+    auto *from = static_cast<kw_event *>(first->second.eventId());
+    auto *to = static_cast<kw_event *>(last->second.eventId());
+    return kw_event_elapsed(from, to, &ns) == KW_OK ? std::optional(static_cast<int64_t>(ns)) : std::nullopt;
   }
 
  private:

@@ -34,7 +34,8 @@ import train  # noqa: E402
 NAMES = ["cpu", "opencl"]
 CHECKS = []
 Op = dist.ReduceOp
-rank, size, folder, hosts = 0, 1, None, None  # of this process; `hosts` is the group of gloo
+rank, size, folder = 0, 1, None  # of this process
+hosts, both = None, None  # the group of gloo, and one for tensors of either
 
 
 def check(function):
@@ -273,9 +274,6 @@ def views(device):
     weight = torch.nn.Parameter(numbers(torch.float32, 3).to(device))
     dist.broadcast(weight, 0)
     assert torch.equal(weight.detach().cpu(), numbers(torch.float32, 3, of=0)) and weight.is_leaf
-    z = torch.view_as_complex(numbers(torch.float32, 3, 2)).to(device).conj()
-    dist.broadcast(z, 0)
-    assert torch.equal(z.cpu(), torch.view_as_complex(numbers(torch.float32, 3, 2, of=0)).conj())
 
 
 def reduced(x):
@@ -294,18 +292,18 @@ def asynchronous(device):
         works.append(dist.all_reduce(x, async_op=True))
         tensors.append(x)
     for i in reversed(range(20)):
-        assert works[i].wait() and works[i].is_success()
+        assert works[i].wait()
         assert torch.equal(tensors[i].cpu(), torch.full((1000,), float(size * i)))
-        assert works[i].is_completed() and works[i].exception() is None
+        assert works[i].is_completed()
     x = numbers(torch.float32, 5).to(device)
     future = dist.all_reduce(x, async_op=True).get_future().then(lambda done: done.value()[0] * 2)
     wanted = 2 * sum(numbers(torch.float32, 5, of=i) for i in range(size))
     assert torch.equal(future.wait().cpu(), wanted)
 
     def again(done):  # a collective in a callback of one
-        work = dist.all_reduce(done.value()[0], async_op=True)
-        work.wait()
-        return work.result()[0]
+        total = done.value()[0]
+        dist.all_reduce(total)
+        return total
 
     x = torch.ones(3, device=device)
     assert dist.all_reduce(x, async_op=True).get_future().then(again).wait().tolist() == [size * size] * 3
@@ -369,19 +367,21 @@ def objects_and_barriers(device):
     assert said == [size - 1, "?"]
     dist.barrier()
     dist.barrier(device_ids=[device.index])
-    dist.monitored_barrier()
+    for tensor in (torch.ones(2), torch.ones(2, device=device)):
+        dist.all_reduce(tensor, group=both)
+        assert tensor.tolist() == [size, size]
     part = dist.new_group([0, 1])
     if rank < 2:
         x = torch.ones(2, device=device)
         dist.all_reduce(x, group=part)
-        assert x.tolist() == [2, 2] and dist.get_backend(part) == "keyway"
+        assert x.tolist() == [2, 2]
 
 
 @check
 def what_is_wrong_is_said(device):
     x = torch.ones(3, device=device)
     raises(RuntimeError, "device", lambda: dist.all_reduce(torch.ones(3)))  # no backend for the CPU in this group
-    raises(TypeError, "one dtype", lambda: dist.all_gather([x, *[x.int()] * (size - 1)], x))
+    raises(TypeError, "one dtype", lambda: functional.all_reduce_coalesced([x, x.int()], "sum", dist.group.WORLD))
     raises(ValueError, "for each of", lambda: dist.all_gather_into_tensor(torch.empty(size * 2, device=device), x))
     raises(TypeError, "by their bits", lambda: dist.all_reduce(x, Op.BAND))
     raises(TypeError, "no mean", lambda: dist.all_reduce(x > 0, Op.AVG))
@@ -415,7 +415,7 @@ def data_parallel_options(device):
     torch.manual_seed(0)
     model, x = Branches(), torch.randn(4 * size, 8)
     for options in ({"gradient_as_bucket_view": True}, {"find_unused_parameters": True, "bucket_cap_mb": 0.0001},
-                    {"static_graph": True}, {"broadcast_buffers": False, "init_sync": False}):
+                    {"static_graph": True}, {"init_sync": False}):
         reference = Branches()
         reference.load_state_dict(model.state_dict())
         unused = "find_unused_parameters" in options
@@ -495,7 +495,11 @@ def tensors_over_a_mesh(device):
     assert torch.equal(there.redistribute(mesh, [Shard(1)]).full_tensor().cpu(), whole)
     torch.testing.assert_close((there @ there.redistribute(mesh, [Replicate()]).t()).full_tensor().cpu(), whole @ whole.t())
     assert mesh["all"].get_local_rank() == rank
-    torch.distributed.tensor.randn(4, 4, device_mesh=mesh, placements=[Shard(0)])
+    drawn = torch.distributed.tensor.rand(4 * size, 4, device_mesh=mesh, placements=[Shard(0)]).full_tensor().cpu()
+    assert len(drawn.unique()) > 14 * size  # other numbers in each part
+    more = torch.distributed.tensor.rand(4, 4, device_mesh=mesh, placements=[Replicate()]).to_local()
+    dist.broadcast(again := more.clone(), 0)
+    assert torch.equal(again.cpu(), more.cpu())  # the same ones everywhere
 
 
 @check
@@ -528,14 +532,14 @@ def run(device):
 
 
 def main():
-    global rank, size, folder, hosts
+    global rank, size, folder, hosts, both
     rank, size, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     torch.set_num_threads(1)
     devices = [torch_keyway.register(name) for name in NAMES]
     torch_keyway.set_fallback("off")
     dist.init_process_group(store=dist.FileStore(f"{folder}/store", size), rank=rank, world_size=size,
                             timeout=timedelta(seconds=60))
-    hosts = dist.new_group(backend="gloo")
+    hosts, both = dist.new_group(backend="gloo"), dist.new_group(backend="cpu:gloo,keyway:keyway")
     result = {}
     for device in devices:
         torch.accelerator.set_device_index(device.index)

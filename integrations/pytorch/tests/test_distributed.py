@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.distributed on devices: groups of processes that run what distributed_checks.py has, ends of groups, torchrun."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch_keyway
+
+HERE = Path(__file__).parent
+TRAIN = HERE.parents[2] / "examples/distributed/train.py"
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def start(*arguments):
+    return subprocess.Popen([sys.executable, *map(str, arguments)], env=ENVIRONMENT, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def check_group(size, folder):
+    """Runs all checks by `size` processes. Fails with what each of them says."""
+    processes = [start(HERE / "distributed_checks.py", rank, size, folder) for rank in range(size)]
+    wrong = []
+    for rank, process in enumerate(processes):
+        _, errors = process.communicate()
+        result = folder / f"{rank}.json"
+        failed = [f"{name}\n{text}" for name, text in json.loads(result.read_text()).items() if text] if result.exists() else []
+        if failed or process.returncode != 0:
+            wrong.append(f"rank {rank} ended with {process.returncode}\n" + "\n".join(failed or [errors]))
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_two_processes(tmp_path):
+    check_group(2, tmp_path)
+
+
+@pytest.mark.long
+def test_four_processes(tmp_path):
+    check_group(4, tmp_path)
+
+
+GROUP = """
+import os, signal, sys
+from datetime import timedelta
+import torch, torch.distributed as dist, torch_keyway
+device = torch_keyway.register({device!r})
+rank, store = int(sys.argv[1]), dist.FileStore(sys.argv[2], 2)
+dist.init_process_group("keyway", store=store, rank=rank, world_size=2, timeout=timedelta(seconds=60))
+x = torch.ones(1000, device=device)
+dist.all_reduce(x)
+assert x[0].item() == 2
+"""
+
+
+def run_pair(device, code, folder):
+    """What both ranks of a program that starts as GROUP does say, and how they end."""
+    program = GROUP.format(device=device) + code
+    processes = [start("-c", program, rank, folder / "store") for rank in range(2)]
+    return [(process.communicate()[1], process.returncode) for process in processes]
+
+
+def test_a_killed_rank_ends_the_others(device, tmp_path):
+    """Which collective it is does not matter; those that nobody waits for stop no process from ending."""
+    (text, code), (_, killed) = run_pair(torch_keyway.keyway_name(device), """
+if rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+waits_for_nothing = dist.irecv(torch.empty(3, device=device), 1), dist.all_reduce(x.clone(), async_op=True)
+dist.all_reduce(x)
+""", tmp_path)
+    assert killed == -signal.SIGKILL and code == 1
+    assert "DistBackendError: keyway:all_reduce on rank 0 failed" in text and "Another rank may have ended" in text
+
+
+def test_a_process_may_end_at_any_time(tmp_path):
+    """With collectives that no other rank calls, without destroy_process_group, with callbacks in Python under way."""
+    for text, code in run_pair("cpu", """
+if rank == 0:
+    never = dist.irecv(torch.empty(3, device=device), 1)
+futures = [dist.all_reduce(x + 1, async_op=True).get_future().then(lambda done: done.value()[0] + 1) for _ in range(50)]
+""", tmp_path):
+        assert code == 0, text
+
+
+def test_torchrun():
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", TRAIN, "ddp"]
+    run = subprocess.run([*map(str, command), "--steps", "3"], env=ENVIRONMENT, text=True, capture_output=True)
+    assert run.returncode == 0 and "ddp, 2 process(es), cpu:0" in run.stdout, run.stdout + run.stderr
+    assert "Warning" not in run.stderr, run.stderr
