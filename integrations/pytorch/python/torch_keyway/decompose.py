@@ -182,6 +182,7 @@ _OWN = {
     "aten::_ctc_loss_backward": formulas.ctc_loss_backward,
     "aten::_embedding_bag_backward": formulas.embedding_bag_backward,
     "aten::_embedding_bag_per_sample_weights_backward": formulas.embedding_bag_per_sample_weights_backward,
+    "aten::_weight_norm_interface_backward": formulas.weight_norm_backward,
     "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
     "aten::fmin.out": _out(_fmin),

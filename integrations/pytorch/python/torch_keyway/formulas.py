@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that PyTorch makes of no others: losses, bags of embeddings, gradients of resampled images."""
+"""Operators that PyTorch makes of no others, as formulas of those that it has."""
 
 import functools
 import itertools
@@ -156,6 +156,15 @@ def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum
 
 def embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx=-1):
     return torch.where(indices == padding_idx, 0, (grad[offset2bag] * weight[indices]).sum(1))
+
+
+# ---- Weights as a length and a direction --------------------------------------------------------------------------------
+
+
+def weight_norm_backward(grad, v, g, norms, dim):
+    others = [each for each in range(v.dim()) if each != dim]
+    along = (grad * v).sum(others, keepdim=True) / norms
+    return (grad - v * (along / norms)) * (g / norms), along
 
 
 # ---- Resampling ---------------------------------------------------------------------------------------------------------
