@@ -205,6 +205,28 @@ def test_margin_losses(device, reduction):
     same(device, multilabel, torch.randn((), requires_grad=True), torch.tensor(0))
 
 
+# ---- Functions that models use beside their layers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 1.5, 2.0, 3.0, math.inf])
+def test_distances(device, p):
+    x, y = torch.randn(2, 3, 4, requires_grad=True), torch.randn(2, 5, 4, requires_grad=True)
+    same(device, lambda x, y: torch.cdist(x, y, p), x, y)
+    same(device, lambda x, y: torch.cdist(x, y, p), x, x[:, :2])  # some are 0
+
+
+def test_counts(device):
+    x = torch.tensor([3, 0, 3, 5])
+    for call in (torch.bincount, lambda x: torch.bincount(x, minlength=9), lambda x: torch.bincount(x[:0], minlength=2),
+                 lambda x: torch.bincount(x, x.float() / 2), lambda x: torch.bincount(x.int(), x.half()),
+                 torch.repeat_interleave, lambda x: torch.repeat_interleave(x[:0]),
+                 lambda x: torch.arange(8.0, device=x.device).view(4, 2).repeat_interleave(x, 0),
+                 lambda x: torch.repeat_interleave(x, x, output_size=11)):
+        same(device, call, x)
+    with pytest.raises(RuntimeError, match="from 0 on"):
+        torch.bincount(-x.to(device))
+
+
 # ---- What PyTorch's own samples do not have ---------------------------------------------------------------------------
 
 IMAGES = torch.randn(2, 4, 6, 6, requires_grad=True)
@@ -214,6 +236,8 @@ LAYERS = {
     "embedding bags, the largest": (apply, nn.EmbeddingBag(9, 3, mode="max"), torch.arange(8).view(2, 4)),
     "embedding bags, weighted": (lambda bag, x, w: bag(x, per_sample_weights=w), nn.EmbeddingBag(9, 3, mode="sum"),
                                  torch.arange(8).view(2, 4), torch.randn(2, 4, requires_grad=True)),
+    "embedding bags, by how often and without padding": (
+        apply, nn.EmbeddingBag(9, 3, mode="mean", scale_grad_by_freq=True, padding_idx=2), torch.tensor([[2, 1, 1], [5, 2, 1]])),
     "one-dimensional convolution, padded in a circle": (apply, nn.Conv1d(4, 6, 3, padding=1, padding_mode="circular"),
                                                         torch.randn(2, 4, 9, requires_grad=True)),
     "PixelShuffle": (apply, nn.PixelShuffle(2), IMAGES),

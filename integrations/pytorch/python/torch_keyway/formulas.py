@@ -133,6 +133,40 @@ def ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, n
     return torch.where(seen.unsqueeze(2), result, 0)
 
 
+# ---- Counting -----------------------------------------------------------------------------------------------------------
+
+
+def bincount(self, weights=None, minlength=0):
+    if self.numel() == 0:
+        return torch.zeros(minlength, dtype=torch.int64, device=self.device)
+    if self.dim() != 1 or self.min() < 0:
+        raise RuntimeError("bincount takes whole numbers from 0 on, in one dimension")
+    if weights is None:
+        weights = torch.ones_like(self, dtype=torch.int64)
+    elif weights.dtype != torch.float32:
+        weights = weights.double()
+    return weights.new_zeros(max(minlength, self.max().item() + 1)).index_add(0, self.long(), weights)
+
+
+def repeat_interleave(repeats, *, output_size=None):
+    ends = repeats.cumsum(0)
+    count = output_size if output_size is not None else ends[-1].item() if len(ends) > 0 else 0
+    return torch.searchsorted(ends, torch.arange(count, device=ends.device), right=True).to(repeats.dtype)
+
+
+# ---- Distances ----------------------------------------------------------------------------------------------------------
+
+
+def cdist_backward(grad, x1, x2, p, distances):
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    distances = distances.unsqueeze(-1)
+    if p == float("inf"):
+        share = apart.sign() * (apart.abs() == distances)
+    else:
+        share = torch.where((apart == 0) | (distances == 0), 0, apart.sign() * (apart.abs() / distances) ** (p - 1))
+    return (share * grad.unsqueeze(-1)).sum(-2)
+
+
 # ---- Bags of embeddings -------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +184,7 @@ def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     if scale_grad_by_freq:
-        rows = rows / torch.bincount(indices, minlength=num_weights)[indices].unsqueeze(1)
+        rows = rows / bincount(indices, minlength=num_weights)[indices].unsqueeze(1)
     return weight.index_add(0, indices, torch.where((indices == padding_idx).unsqueeze(1), 0, rows))
 
 
