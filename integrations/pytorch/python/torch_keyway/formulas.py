@@ -216,8 +216,8 @@ _ALONG_ONE_DIMENSION = {
 
 
 @functools.lru_cache(64)
-def _matrix(name, inputs, outputs, options, scale):
-    operator, unit = getattr(torch.ops.aten, name), torch.eye(inputs).unsqueeze(0)
+def _matrix(name, inputs, outputs, options, scale, dtype):
+    operator, unit = getattr(torch.ops.aten, name), torch.eye(inputs, dtype=dtype).unsqueeze(0)
     if "2d" in name:
         return operator(unit.unsqueeze(2), (1, outputs), *options, None, scale)[0, :, 0].t()
     return operator(unit, (outputs,), *options, scale)[0].t()
@@ -225,12 +225,16 @@ def _matrix(name, inputs, outputs, options, scale):
 
 def _resampled(name, x, inputs, outputs, rest, backward):
     """`rest`: whether corners align, where an operator has that, and scales, of which the last ones may be left out."""
+    if not x.is_floating_point():
+        raise NotImplementedError(f"aten::{name} takes floating-point numbers on a device of Keyway: use x.float() first")
     count = 0 if "nearest" in name else 1
     options, scales = rest[:count], rest[count:]
+    dtype = x.dtype
+    x = x.to(torch.promote_types(dtype, torch.float32))
     for dim, scale in itertools.zip_longest(range(len(outputs)), scales):
-        matrix = _matrix(_ALONG_ONE_DIMENSION[name], inputs[dim], outputs[dim], options, scale).to(x)
+        matrix = _matrix(_ALONG_ONE_DIMENSION[name], inputs[dim], outputs[dim], options, scale, x.dtype).to(x.device)
         x = (x.movedim(dim + 2, -1) @ (matrix if backward else matrix.t())).movedim(-1, dim + 2)
-    return x.contiguous()
+    return x.to(dtype)
 
 
 RESAMPLING = {
