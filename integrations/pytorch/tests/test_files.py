@@ -9,8 +9,10 @@ from torch import nn
 def numbers():
     """One tensor of each kind, two that share memory, and a layer's weights."""
     whole = torch.arange(12.0).reshape(3, 4)
-    kinds = {str(dtype): torch.arange(4).to(dtype) for dtype in (torch.bool, torch.int64, torch.float16, torch.bfloat16, torch.float64)}
-    return {"whole": whole, "row": whole[1], "column": whole[:, 1], "none": torch.empty(0, 3), **kinds, **nn.Linear(3, 2).state_dict()}
+    dtypes = (torch.bool, torch.int64, torch.float16, torch.bfloat16, torch.float64)
+    kinds = {str(dtype): torch.arange(4).to(dtype) for dtype in dtypes}
+    views = {"whole": whole, "row": whole[1], "column": whole[:, 1]}
+    return {**views, **kinds, "none": torch.empty(0, 3), **nn.Linear(3, 2).state_dict()}
 
 
 def on(device, tensors):

@@ -184,7 +184,6 @@ _OWN = {
     "aten::_embedding_bag_backward": formulas.embedding_bag_backward,
     "aten::_embedding_bag_per_sample_weights_backward": formulas.embedding_bag_per_sample_weights_backward,
     "aten::_weight_norm_interface_backward": formulas.weight_norm_backward,
-    "aten::bincount": formulas.bincount,
     "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
     "aten::fmin.out": _out(_fmin),

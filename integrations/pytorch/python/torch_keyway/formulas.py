@@ -133,19 +133,7 @@ def ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, n
     return torch.where(seen.unsqueeze(2), result, 0)
 
 
-# ---- Counting -----------------------------------------------------------------------------------------------------------
-
-
-def bincount(self, weights=None, minlength=0):
-    if self.numel() == 0:
-        return torch.zeros(minlength, dtype=torch.int64, device=self.device)
-    if self.dim() != 1 or self.min() < 0:
-        raise RuntimeError("bincount takes whole numbers from 0 on, in one dimension")
-    if weights is None:
-        weights = torch.ones_like(self, dtype=torch.int64)
-    elif weights.dtype != torch.float32:
-        weights = weights.double()
-    return weights.new_zeros(max(minlength, self.max().item() + 1)).index_add(0, self.long(), weights)
+# ---- Repeating ----------------------------------------------------------------------------------------------------------
 
 
 def repeat_interleave(repeats, *, output_size=None):
@@ -173,7 +161,8 @@ def cdist_backward(grad, x1, x2, p, distances):
 def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode,
                            sparse, per_sample_weights, padding_idx=-1):
     if sparse:
-        raise NotImplementedError("Keyway has no sparse tensors: make the EmbeddingBag with sparse=False")
+        return torch.ops.aten._embedding_bag_sparse_backward(grad, indices, offsets, offset2bag, bag_size, num_weights,
+                                                             scale_grad_by_freq, mode, per_sample_weights, padding_idx)
     mean, largest = 1, 2
     weight = torch.zeros(num_weights, grad.shape[1], dtype=grad.dtype, device=grad.device)
     if mode == largest:
@@ -184,7 +173,7 @@ def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     if scale_grad_by_freq:
-        rows = rows / bincount(indices, minlength=num_weights)[indices].unsqueeze(1)
+        rows = rows / torch.bincount(indices, minlength=num_weights)[indices].unsqueeze(1)
     return weight.index_add(0, indices, torch.where((indices == padding_idx).unsqueeze(1), 0, rows))
 
 
