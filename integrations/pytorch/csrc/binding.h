@@ -50,4 +50,8 @@ struct Binding final : c10::OperatorKernel {
  * torch.ops.NAMESPACE.NAME. Once more after a plugin was loaded: what is there already stays. */
 void register_ops();
 
+/* The same for one operator without a kernel, which was defined since: torchvision's, imported after `register`. False
+ * when no op serves it. */
+bool register_late(const c10::OperatorHandle &handle);
+
 }  // namespace torch_keyway

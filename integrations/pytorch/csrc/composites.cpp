@@ -7,12 +7,19 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_native_batch_norm_legit.h>
 #include <ATen/ops/_native_batch_norm_legit_no_training.h>
+#include <ATen/ops/_transformer_encoder_layer_fwd_native.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/searchsorted.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace torch_keyway {
 
@@ -64,7 +71,55 @@ at::Tensor searchsorted_of_scalar(const at::Tensor &sorted_sequence, const at::S
                           sorter);
 }
 
+/* ---- nn.MultiheadAttention and nn.TransformerEncoder without gradients ---------------------------------------------
+ */
+
+/* True in a mask is a key that is not seen; numbers are added. */
+std::optional<at::Tensor> bias_of(const std::optional<at::Tensor> &mask, std::optional<int64_t> mask_type,
+                                  const at::Tensor &query) {
+  constexpr int64_t of_keys = 1; /* a row for each sample */
+  if (!mask.has_value() || !mask->defined()) return std::nullopt;
+  at::Tensor bias = mask->to(query.scalar_type());
+  if (mask->scalar_type() == at::kBool) {
+    bias = at::zeros_like(bias).masked_fill(*mask, -std::numeric_limits<double>::infinity());
+  }
+  return mask_type == of_keys ? bias.unsqueeze(1).unsqueeze(1) : bias;
+}
+
+std::tuple<at::Tensor, at::Tensor> multi_head_attention(const at::Tensor &query, const at::Tensor &key,
+                                                        const at::Tensor &value, int64_t, int64_t heads,
+                                                        const at::Tensor &weight, const at::Tensor &bias,
+                                                        const at::Tensor &out_weight, const at::Tensor &out_bias,
+                                                        const std::optional<at::Tensor> &mask, bool need_weights,
+                                                        bool average_weights, std::optional<int64_t> mask_type) {
+  const std::vector<at::Tensor> weights = weight.chunk(3), biases = bias.chunk(3);
+  const auto split = [&](const at::Tensor &x, size_t i) {
+    return at::linear(x, weights[i], biases[i]).unflatten(-1, {heads, -1}).transpose(1, 2);
+  };
+  const at::Tensor q = split(query, 0), k = split(key, 1), v = split(value, 2);
+  const std::optional<at::Tensor> mask_bias = bias_of(mask, mask_type, q);
+  at::Tensor seen, shares;
+  if (need_weights) {
+    shares = q.div(std::sqrt(static_cast<double>(q.size(-1)))).matmul(k.transpose(-2, -1));
+    if (mask_bias.has_value()) shares = shares.add(*mask_bias);
+    shares = shares.softmax(-1);
+    seen = shares.matmul(v);
+    if (average_weights) shares = shares.mean(1);
+  } else {
+    seen = at::scaled_dot_product_attention(q, k, v, mask_bias);
+  }
+  return {at::linear(seen.transpose(1, 2).flatten(2), out_weight, out_bias), shares};
+}
+
+/* Said of whatever would become a nested tensor: there are none here, and the encoder pads. */
+bool is_left_aligned(const at::Tensor &, const at::Tensor &) {
+  return false;
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_native_multi_head_attention", &multi_head_attention);
+  m.impl("_nested_tensor_from_mask_left_aligned", &is_left_aligned);
+  m.impl("_transformer_encoder_layer_fwd", &at::native::transformer_encoder_layer_forward);
   m.impl("native_batch_norm", &native_batch_norm);
   m.impl("equal", &equal);
   m.impl("is_set_to", &is_set_to);

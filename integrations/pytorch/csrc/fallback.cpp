@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators that no op of Keyway serves: PyTorch's own decompositions into others run on the device; what has none
- * runs on PyTorch's CPU if the fallback setting allows it.
+ * Operators without a kernel: what was defined since `register` and an op of Keyway serves gets one now. Of what none
+ * serves PyTorch's own decompositions into others run on the device; what has none runs on PyTorch's CPU if the
+ * fallback setting allows it.
  */
 #include "fallback.h"
+#include "binding.h"
 #include "device.h"
 #include "status.h"
 
@@ -21,18 +23,18 @@ namespace {
 
 std::mutex mutex;
 std::map<std::string, uint64_t> counts;
-std::set<std::string> without_decomposition;
+std::set<std::string> without_kernel;
 std::function<bool(const std::string &)> decompose = [](const std::string &) { return false; };
 
 /* Asked once per operator. Afterwards it has a kernel of its own and comes here no more, or it never will. */
-bool find_decomposition(const std::string &name) {
+bool find_kernel(const c10::OperatorHandle &handle, const std::string &name) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (without_decomposition.count(name) > 0) return false;
+    if (without_kernel.count(name) > 0) return false;
   }
-  if (decompose(name)) return true;
+  if (register_late(handle) || decompose(name)) return true;
   std::lock_guard<std::mutex> lock(mutex);
-  without_decomposition.insert(name);
+  without_kernel.insert(name);
   return false;
 }
 
@@ -46,7 +48,7 @@ void count(const std::string &name) {
 
 void fall_back(const c10::OperatorHandle &handle, torch::jit::Stack *stack) {
   const std::string name = c10::toString(handle.operator_name());
-  if (find_decomposition(name)) return handle.callBoxed(stack);
+  if (find_kernel(handle, name)) return handle.callBoxed(stack);
   TORCH_CHECK_NOT_IMPLEMENTED(kw_fallback_get() != KW_FALLBACK_OFF, name,
                               ": no op of Keyway serves this operator; set KEYWAY_FALLBACK=warn (or call "
                               "torch_keyway.set_fallback(\"warn\")) to run it on the CPU");
@@ -66,7 +68,7 @@ void run_on_cpu(const c10::OperatorHandle &handle, torch::jit::Stack *stack) {
 
 void forget_decomposition(const std::string &name) {
   std::lock_guard<std::mutex> lock(mutex);
-  without_decomposition.insert(name);
+  without_kernel.insert(name);
 }
 
 void set_decompose(std::function<bool(const std::string &)> function) {

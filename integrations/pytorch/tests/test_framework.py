@@ -269,3 +269,24 @@ def test_keyways_own_ops(device):
     gate, up = torch.randn(2, 4), torch.randn(2, 4)
     out = torch.ops.keyway.swiglu(gate.to(device), up.to(device))
     torch.testing.assert_close(out.cpu(), F.silu(gate) * up)
+
+
+def test_operators_that_are_defined_after_register(device):
+    """torchvision's, for instance: they find their ops when they are first called."""
+    pytest.importorskip("torchvision", reason="pip install torchvision brings the operators")
+    code = f"""
+import torch, torch_keyway
+device = torch_keyway.register({torch_keyway.keyway_name(device)!r})
+import torchvision
+boxes = torch.tensor([[0, 0, 4, 4], [0, 0, 4, 3.9], [1, 1, 7, 6]]).to(device)
+print(torchvision.ops.nms(boxes, torch.tensor([1.0, 2, 3]).to(device), 0.5).tolist())
+x = torch.arange(64.0).reshape(1, 1, 8, 8).requires_grad_()
+results = []
+for place in ("cpu", device):
+    rows = torchvision.ops.roi_align(x.to(place), [boxes.to(place)], 2)
+    results.append((rows.cpu(), *torch.autograd.grad(rows.square().sum(), x)))
+print(all(torch.allclose(there, here, rtol=1e-4) for here, there in zip(*results)))
+print(torch_keyway.fallbacks())
+"""
+    run = python(code, KEYWAY_FALLBACK="off")
+    assert run.stdout.splitlines() == ["[2, 1]", "True", "{}"], run.stderr

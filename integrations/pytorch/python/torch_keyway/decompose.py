@@ -5,7 +5,7 @@ import threading
 
 import torch
 
-from . import _C
+from . import _C, formulas
 
 _libraries = {}  # by operator: what holds the registration of its decomposition
 _running = threading.local()
@@ -155,10 +155,14 @@ def _out(function, *names):
     return run
 
 
+def _shrink_backward(grad, self, lambd):
+    return torch.where(self.abs() <= lambd, 0, grad)
+
+
 # PyTorch's decompositions of these write what they make of small dtypes to a copy of grad_input.
 _LOST = ("aten::huber_loss_backward.out", "aten::smooth_l1_loss_backward.grad_input")
 
-# What PyTorch has no decomposition for, or one that is circular.
+# What PyTorch has no decomposition for, or one that is circular or makes another shape.
 _OWN = {
     "aten::_unique2": _unique2,
     "aten::unique_consecutive": _unique_consecutive,
@@ -174,9 +178,24 @@ _OWN = {
     "aten::fake_quantize_per_tensor_affine_cachemask": _fake_quantize,
     "aten::fake_quantize_per_channel_affine_cachemask": _fake_quantize_channels,
     "aten::addmv.out": _out(_mv),
+    "aten::_cdist_backward": formulas.cdist_backward,
+    "aten::_ctc_loss": formulas.ctc_loss,
+    "aten::_ctc_loss_backward": formulas.ctc_loss_backward,
+    "aten::_embedding_bag_backward": formulas.embedding_bag_backward,
+    "aten::_embedding_bag_per_sample_weights_backward": formulas.embedding_bag_per_sample_weights_backward,
+    "aten::_weight_norm_interface_backward": formulas.weight_norm_backward,
     "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
     "aten::fmin.out": _out(_fmin),
+    "aten::hardshrink_backward.grad_input": _out(_shrink_backward, "grad_input"),
+    "aten::multi_margin_loss_backward": formulas.multi_margin_loss_backward,
+    "aten::multilabel_margin_loss_backward": formulas.multilabel_margin_loss_backward,
+    "aten::multilabel_margin_loss_forward": formulas.multilabel_margin_loss_forward,
+    "aten::repeat_interleave.Tensor": formulas.repeat_interleave,
+    "aten::softshrink_backward.grad_input": _out(_shrink_backward, "grad_input"),
+    **{f"aten::{name}.out": _out(function) for name, function in formulas.RESAMPLING.items() if "_aa" in name},
+    **{f"aten::{name}_backward.grad_input": _out(function, "grad_input")
+       for name, function in formulas.RESAMPLING_BACKWARD.items()},
 }
 
 
