@@ -13,6 +13,7 @@
 #include <ATen/core/stack.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/util/SmallVector.h>
 
@@ -264,7 +265,7 @@ void Call::add_number(size_t i, const at::Tensor &number) {
     op_ = scalar_op;
     values_[i] = scalar_value(number_in(number));
   } else {
-    values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
+    values_[i] = keep(at::full({}, number_in(number), number.options().dtype(type).device(device_type, index_)));
   }
 }
 

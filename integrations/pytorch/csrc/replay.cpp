@@ -108,12 +108,11 @@ Replay::Input Replay::make_input(const c10::IValue &value, bool in_place) const 
     input.offset = ref->offset;
     return input;
   }
-  const at::Tensor own =
-      at::detail::empty_strided_generic(tensor.sizes(), tensor.strides(), allocator(),
-                                        c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), tensor.scalar_type());
+  input.size = stretch_size(tensor);
+  const at::Tensor own = tensor_on(storage_on(new_bytes(input.size, index_), input.size, index_), input.type);
+  own.unsafeGetTensorImpl()->set_sizes_and_strides(input.sizes, input.strides);
   /* Element by element would be wrong where several lie in one place, and take longer where they fill a stretch. */
   input.whole = tensor.is_non_overlapping_and_dense() || at::has_internal_overlap(tensor) != at::MemOverlap::No;
-  input.size = stretch_size(tensor);
   input.view = input.whole ? stretch_of(own, input.size) : view_of(own);
   input.value = own;
   return input;
@@ -154,6 +153,8 @@ void Replay::end(const Values &results, const std::vector<size_t> &written, size
     }
     input.value = {}; /* the graph has its memory */
   }
+  for (const Memory &kept : kept_) lasting_storages().add(kept.storage.unsafeGetStorageImpl());
+  for (Memory &copied : copied_) copied.storage = {};
 }
 
 Replay::Result Replay::make_result(const c10::IValue &value, bool is_kept) {
@@ -169,7 +170,6 @@ Replay::Result Replay::make_result(const c10::IValue &value, bool is_kept) {
   result.sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
   result.strides.assign(tensor.strides().begin(), tensor.strides().end());
   result.offset = tensor.storage_offset();
-  result.size = stretch_size(tensor);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (!inputs_[i].is_tensor) continue;
     const at::Tensor input = inputs_[i].value.toTensor();
@@ -179,29 +179,23 @@ Replay::Result Replay::make_result(const c10::IValue &value, bool is_kept) {
     result.offset -= input.storage_offset();
     return result;
   }
-  if (is_kept) {
-    result.kind = Result::kept;
-    result.index = keep(tensor.storage());
-  } else {
-    result.kind = Result::copied;
-    result.bytes = stretch_of(tensor, result.size);
-  }
+  result.kind = is_kept ? Result::kept : Result::copied;
+  result.index = find_memory(is_kept ? kept_ : copied_, tensor.storage());
   return result;
 }
 
-size_t Replay::keep(const c10::Storage &storage) {
-  for (size_t i = 0; i < kept_.size(); ++i) {
-    if (kept_[i].storage.is_alias_of(storage)) return i;
+size_t Replay::find_memory(std::vector<Memory> &all, const c10::Storage &storage) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].storage.is_alias_of(storage)) return i;
   }
-  kept_.push_back({storage, bytes_of(storage, 0, storage.nbytes())});
-  lasting_storages().add(storage.unsafeGetStorageImpl());
-  return kept_.size() - 1;
+  all.push_back({storage, storage.nbytes(), bytes_of(storage, 0, storage.nbytes())});
+  return all.size() - 1;
 }
 
 Replay::~Replay() {
   abandon();
   if (graph_ == nullptr) return;
-  for (const Kept &kept : kept_) lasting_storages().remove(kept.storage.unsafeGetStorageImpl());
+  for (const Memory &kept : kept_) lasting_storages().remove(kept.storage.unsafeGetStorageImpl());
   for (const Input &input : inputs_) {
     if (input.lasting != nullptr) lasting_storages().remove(input.lasting);
   }
@@ -231,16 +225,22 @@ void Replay::copy_in(const Input &input, const at::Tensor &given, bool back) con
   copy_elements(back ? input.view : view, back ? view : input.view, stream_);
 }
 
-void Replay::hand_over(Kept &kept) {
+void Replay::hand_over(Memory &kept) {
   if (kept.storage.use_count() == 1) return;
-  const size_t size = kept.storage.nbytes();
-  const Handle moved = new_bytes(size, index_);
-  if (size > 0) copy_elements(kept.bytes, moved, stream_);
+  const Handle moved = new_bytes(kept.size, index_);
+  if (kept.size > 0) copy_elements(kept.bytes, moved, stream_);
   move_storage(kept.storage, moved);
-  c10::Storage next = storage_on(kept.bytes, size, index_);
+  c10::Storage next = storage_on(kept.bytes, kept.size, index_);
   lasting_storages().remove(kept.storage.unsafeGetStorageImpl());
   kept.storage = std::move(next);
   lasting_storages().add(kept.storage.unsafeGetStorageImpl());
+}
+
+/* A copy of what the graph has made: results that share memory go on doing so. */
+void Replay::copy_out(Memory &copied) const {
+  const Handle bytes = new_bytes(copied.size, index_);
+  if (copied.size > 0) copy_elements(copied.bytes, bytes, stream_);
+  copied.storage = storage_on(bytes, copied.size, index_);
 }
 
 c10::IValue Replay::give(const Result &result, const Values &given) const {
@@ -248,19 +248,15 @@ c10::IValue Replay::give(const Result &result, const Values &given) const {
   if (result.kind == Result::input) return given[result.index];
   at::Tensor tensor;
   int64_t offset = result.offset;
-  if (result.kind == Result::copied) {
-    const Handle bytes = new_bytes(result.size, index_);
-    if (result.size > 0) copy_elements(result.bytes, bytes, stream_);
-    tensor = tensor_on(storage_on(bytes, result.size, index_), result.type);
-    offset = 0;
-  } else if (result.kind == Result::kept) {
-    tensor = tensor_on(kept_[result.index].storage, result.type);
-  } else {
+  if (result.kind == Result::view_of_input) {
     const at::Tensor &base = given[result.index].toTensor();
     tensor = tensor_on(base.storage(), result.type);
-    if (!base.is_inference())
+    if (!base.is_inference()) {
       tensor.unsafeGetTensorImpl()->set_version_counter(base.unsafeGetTensorImpl()->version_counter());
+    }
     offset += base.storage_offset();
+  } else {
+    tensor = tensor_on((result.kind == Result::kept ? kept_ : copied_)[result.index].storage, result.type);
   }
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes, result.strides, offset);
   return tensor;
@@ -275,7 +271,7 @@ std::optional<Replay::Values> Replay::run(const Values &given) {
   for (size_t i = 0; i < given.size(); ++i) {
     if (!fits(inputs_[i], given[i])) return std::nullopt;
   }
-  for (Kept &kept : kept_) hand_over(kept);
+  for (Memory &kept : kept_) hand_over(kept);
   for (size_t i = 0; i < given.size(); ++i) {
     if (inputs_[i].view.get() != nullptr) copy_in(inputs_[i], given[i].toTensor(), false);
   }
@@ -286,9 +282,11 @@ std::optional<Replay::Values> Replay::run(const Values &given) {
     if (inputs_[i].view.get() != nullptr) copy_in(inputs_[i], changed, true);
     if (!changed.is_inference()) changed.unsafeGetTensorImpl()->bump_version();
   }
+  for (Memory &copied : copied_) copy_out(copied);
   Values results;
   results.reserve(results_.size());
   for (const Result &result : results_) results.push_back(give(result, given));
+  for (Memory &copied : copied_) copied.storage = {}; /* it is the caller's alone */
   return results;
 }
 

@@ -59,9 +59,10 @@ class Replay {
     uint64_t offset = 0;
     Handle view; /* of the Replay's own tensor: of the stretch, or of the elements */
   };
-  /* Memory that results lie in. */
-  struct Kept {
-    c10::Storage storage; /* the one that was handed out last */
+  /* Memory of the graph's that results lie in. */
+  struct Memory {
+    c10::Storage storage; /* that it is or was copied into, as a caller has it */
+    size_t size;
     Handle bytes;
   };
   struct Result {
@@ -71,16 +72,15 @@ class Replay {
     at::ScalarType type{};
     c10::SmallVector<int64_t, 5> sizes, strides;
     int64_t offset = 0; /* in elements; for a view of an input beyond that one's */
-    size_t size = 0;    /* in bytes, from the first to the last element */
-    Handle bytes;       /* what is copied */
   };
 
   Input make_input(const c10::IValue &value, bool in_place) const;
   Result make_result(const c10::IValue &value, bool is_kept);
-  size_t keep(const c10::Storage &storage);
+  static size_t find_memory(std::vector<Memory> &all, const c10::Storage &storage);
   bool fits(const Input &input, const c10::IValue &value) const;
   void copy_in(const Input &input, const at::Tensor &given, bool back) const;
-  void hand_over(Kept &kept);
+  void hand_over(Memory &kept);
+  void copy_out(Memory &copied) const;
   c10::IValue give(const Result &result, const Values &given) const;
 
   std::shared_ptr<std::mutex> lock_;
@@ -90,7 +90,7 @@ class Replay {
   bool deterministic_;
   std::vector<Input> inputs_;
   std::vector<Result> results_;
-  std::vector<Kept> kept_;
+  std::vector<Memory> kept_, copied_;
   std::optional<Recorder> recorder_;
   std::optional<c10::Stream> before_; /* the stream that was current before the recording */
   kw_graph *graph_ = nullptr;
