@@ -208,6 +208,10 @@ std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c
   const bool marked = std::any_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t >= 0; });
   binding->written = marked && !changes;
   binding->pointwise = chosen->info.pointwise;
+  /* Which numbers are drawn is a matter of the order. */
+  const bool is_random =
+      std::any_of(arguments.begin(), arguments.end(), [](const Argument &a) { return a.tag == KW_TAG_GENERATOR; });
+  binding->keeps_order = binding->pointwise && !marked && !is_random;
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
     if (schema.arguments()[i].name() == "device") binding->device = static_cast<int>(i);
   }

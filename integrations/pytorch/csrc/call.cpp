@@ -6,6 +6,7 @@
 #include "device.h"
 #include "fallback.h"
 #include "generator.h"
+#include "order.h"
 #include "settings.h"
 #include "status.h"
 #include "tensor.h"
@@ -61,6 +62,7 @@ class Call {
  public:
   Call(const Binding &binding, const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> stack)
       : binding_(binding), handle_(handle), stack_(stack), op_(binding.op) {
+    if (binding.keeps_order) order_ = Order::of(stack);
     find_device();
     for (size_t i = 0; i < binding.arguments.size(); ++i) add(i);
     if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();
@@ -76,6 +78,12 @@ class Call {
   bool has_dtypes() const;
   c10::DeviceIndex index() const {
     return index_;
+  }
+  /* A result as a tensor of PyTorch's. */
+  at::Tensor wrapped(Handle result) const {
+    at::Tensor tensor = wrap(std::move(result), index_);
+    if (order_.has_value()) order_->restore(tensor);
+    return tensor;
   }
 
  private:
@@ -115,6 +123,7 @@ class Call {
   std::list<c10::SmallVector<int64_t, 6>> ints_;
   std::list<c10::SmallVector<kw_tensor *, 8>> lists_;
   c10::SmallVector<Handle, 8> views_;
+  std::optional<Order> order_;            /* of the result, if the arguments are turned to make it */
   const c10::TensorImpl *last_ = nullptr; /* whose view is the last one */
 };
 
@@ -224,7 +233,13 @@ void Call::add_ints(size_t i, const c10::IValue &value) {
 }
 
 kw_value Call::keep(const at::Tensor &tensor) {
-  if (tensor.unsafeGetTensorImpl() != last_) views_.push_back(view_of(tensor));
+  if (tensor.unsafeGetTensorImpl() != last_) {
+    if (order_.has_value() && tensor.dim() > 0) {
+      views_.push_back(view_of(tensor, order_->turn(tensor.sizes(), 1), order_->turn(tensor.strides(), 0)));
+    } else {
+      views_.push_back(view_of(tensor));
+    }
+  }
   last_ = tensor.unsafeGetTensorImpl();
   return kw_arg_tensor(views_.back().get());
 }
@@ -349,7 +364,7 @@ bool Binding::call(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue>
   }
   for (size_t i = 0; i < targets.size(); ++i) {
     if (targets[i] < 0) {
-      returned.push_back(results[i].get() != nullptr ? wrap(std::move(results[i]), call.index()) : at::Tensor());
+      returned.push_back(results[i].get() != nullptr ? call.wrapped(std::move(results[i])) : at::Tensor());
       continue;
     }
     if (written) write(handle, targets[i], std::move(results[i]), values[targets[i]].toTensor());

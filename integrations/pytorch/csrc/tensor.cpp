@@ -178,12 +178,16 @@ void resize_storage(const c10::Storage &storage, size_t size) {
 
 /* ---- Views and results ------------------------------------------------------------------------------------------- */
 
-Handle view_of(const at::Tensor &tensor) {
+Handle view_of(const at::Tensor &tensor, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
-  const auto sizes = impl->sizes(), strides = impl->strides();
   const char *address = address_of(impl->unsafe_storage().unsafeGetStorageImpl());
   if (impl->numel() > 0) address += impl->storage_offset() * static_cast<int64_t>(impl->itemsize());
   return view_at(address, dtype_of(tensor.scalar_type()), sizes, strides);
+}
+
+Handle view_of(const at::Tensor &tensor) {
+  const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  return view_of(tensor, impl->sizes(), impl->strides());
 }
 
 at::Tensor tensor_on(c10::Storage storage, at::ScalarType type) {

@@ -52,6 +52,8 @@ c10::DeviceIndex index_of_address(const void *address);
 
 /* A view of a tensor of this device for one call; throws when its storage is not of Keyway. */
 Handle view_of(const at::Tensor &tensor);
+/* The same from its first element on. */
+Handle view_of(const at::Tensor &tensor, c10::IntArrayRef sizes, c10::IntArrayRef strides);
 /* A tensor of no elements yet on a storage. */
 at::Tensor tensor_on(c10::Storage storage, at::ScalarType type);
 /* A new tensor that owns what a call has made. */
