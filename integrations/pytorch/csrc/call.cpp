@@ -57,6 +57,10 @@ inline bool is_here(const at::Tensor &tensor) {
   return tensor.defined() && tensor.device().type() == device_type;
 }
 
+inline bool is_channels_last(const at::Tensor &tensor) {
+  return tensor.suggest_memory_format() == at::MemoryFormat::ChannelsLast;
+}
+
 /* A call in the making; what its values point to lives as long as it. */
 class Call {
  public:
@@ -83,7 +87,8 @@ class Call {
   at::Tensor wrapped(Handle result) const {
     at::Tensor tensor = wrap(std::move(result), index_);
     if (order_.has_value()) order_->restore(tensor);
-    return tensor;
+    const bool other = binding_.keeps_format && tensor.dim() == 4 && is_channels_last(stack_[0].toTensor());
+    return other ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
   }
 
  private:
