@@ -73,7 +73,8 @@ attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &valu
           bool causal, bool, std::optional<double> scale) {
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("keyway::attention", "").typed<Forward>();
   auto [out, logsumexp] = op.call(query, key, value, mask, scale, 0, -1, window_right(causal));
-  const at::Tensor none = at::empty({0}, at::kLong); /* no sequences of different lengths, no random numbers */
+  const at::Tensor none =
+      at::empty({0}, query.options().dtype(at::kLong)); /* no sequences of different lengths, no random numbers */
   return {as_it_lies(query, out), logsumexp, none, none, query.size(2), key.size(2), none, none, none};
 }
 
