@@ -152,6 +152,7 @@ def test_a_whole_step_of_training(device, graph):
         return loss
 
     side = torch.Stream(device=device)
+    torch.keyway.synchronize(device)
     with side:
         step(model, optimizers[0], x)
     torch.keyway.synchronize(device)
