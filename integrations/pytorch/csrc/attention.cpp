@@ -11,6 +11,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <keyway/keyway.h>
 #include <torch/library.h>
 
@@ -51,6 +52,13 @@ int64_t window_right(bool causal) {
   return causal ? 0 : -1;
 }
 
+/* Attention's results lie as the tensors that they belong to, which PyTorch's meta tensors count on. */
+at::Tensor as_it_lies(const at::Tensor &tensor, const at::Tensor &result) {
+  if (tensor.sizes() != result.sizes()) return result;
+  const at::Tensor placed = at::empty_like(tensor, result.options());
+  return placed.strides() == result.strides() ? result : placed.copy_(result);
+}
+
 using Forward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor &, const at::Tensor &, const at::Tensor &,
                                                    const OptionalTensor &, std::optional<double>, double, int64_t,
                                                    int64_t);
@@ -65,8 +73,9 @@ attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &valu
           bool causal, bool, std::optional<double> scale) {
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("keyway::attention", "").typed<Forward>();
   auto [out, logsumexp] = op.call(query, key, value, mask, scale, 0, -1, window_right(causal));
-  const at::Tensor none = at::empty({0}, at::kLong); /* no sequences of different lengths, no random numbers */
-  return {out, logsumexp, none, none, query.size(2), key.size(2), none, none, none};
+  const at::Tensor none =
+      at::empty({0}, query.options().dtype(at::kLong)); /* no sequences of different lengths, no random numbers */
+  return {as_it_lies(query, out), logsumexp, none, none, query.size(2), key.size(2), none, none, none};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> attention_backward(
@@ -79,7 +88,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> attention_backward(
   const OptionalTensor given = mask.defined() ? OptionalTensor(mask) : std::nullopt;
   auto [grad_query, grad_key, grad_value] =
       op.call(grad, query, key, value, out, logsumexp, given, scale, 0, -1, window_right(causal));
-  return {grad_query, grad_key, grad_value, at::Tensor()};
+  return {as_it_lies(query, grad_query), as_it_lies(key, grad_key), as_it_lies(value, grad_value), at::Tensor()};
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

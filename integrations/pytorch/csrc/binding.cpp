@@ -177,6 +177,21 @@ bool adds_products(const std::string &op) {
   return ops.count(op) > 0;
 }
 
+/* What PyTorch promises for an image: see Order for ops of elements. */
+bool keeps_format(const std::string &op) {
+  static const std::set<std::string> ops{"max_pool2d_with_indices",
+                                         "max_pool2d_with_indices_backward",
+                                         "avg_pool2d",
+                                         "_adaptive_avg_pool2d",
+                                         "adaptive_max_pool2d",
+                                         "upsample_nearest2d",
+                                         "upsample_bilinear2d",
+                                         "upsample_bicubic2d",
+                                         "_upsample_nearest_exact2d",
+                                         "native_group_norm"};
+  return ops.count(op) > 0;
+}
+
 std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c10::FunctionSchema &schema) {
   std::string key = schema.name();
   const bool in_place = key.back() == '_' && ops.count(key) == 0;
@@ -209,6 +224,11 @@ std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c
   const bool marked = std::any_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t >= 0; });
   binding->written = marked && !changes;
   binding->pointwise = chosen->info.pointwise;
+  /* Which numbers are drawn is a matter of the order. */
+  const bool is_random =
+      std::any_of(arguments.begin(), arguments.end(), [](const Argument &a) { return a.tag == KW_TAG_GENERATOR; });
+  binding->keeps_format = !marked && keeps_format(chosen->name);
+  binding->keeps_order = binding->pointwise && !marked && !is_random;
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
     if (schema.arguments()[i].name() == "device") binding->device = static_cast<int>(i);
   }

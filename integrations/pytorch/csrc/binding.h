@@ -33,6 +33,8 @@ struct Binding final : c10::OperatorKernel {
   std::vector<int> targets;
   bool written = false;
   bool pointwise = false;     /* the op may write where it reads, element by element (kw_op_info) */
+  bool keeps_order = false;   /* its result lies as the arguments do */
+  bool keeps_format = false;  /* its results are channels_last where the first argument is */
   bool adds_products = false; /* math modes are about the op */
   int dtype = -1;             /* the op's argument that says the dtype of its result */
   int device = -1;            /* the operator's argument that names the device */

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "fallback.h"
 #include "generator.h"
+#include "order.h"
 #include "settings.h"
 #include "status.h"
 #include "tensor.h"
@@ -13,6 +14,7 @@
 #include <ATen/core/stack.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/util/SmallVector.h>
 
@@ -55,11 +57,16 @@ inline bool is_here(const at::Tensor &tensor) {
   return tensor.defined() && tensor.device().type() == device_type;
 }
 
+inline bool is_channels_last(const at::Tensor &tensor) {
+  return tensor.suggest_memory_format() == at::MemoryFormat::ChannelsLast;
+}
+
 /* A call in the making; what its values point to lives as long as it. */
 class Call {
  public:
   Call(const Binding &binding, const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> stack)
       : binding_(binding), handle_(handle), stack_(stack), op_(binding.op) {
+    if (binding.keeps_order) order_ = Order::of(stack);
     find_device();
     for (size_t i = 0; i < binding.arguments.size(); ++i) add(i);
     if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();
@@ -75,6 +82,13 @@ class Call {
   bool has_dtypes() const;
   c10::DeviceIndex index() const {
     return index_;
+  }
+  /* A result as a tensor of PyTorch's. */
+  at::Tensor wrapped(Handle result) const {
+    at::Tensor tensor = wrap(std::move(result), index_);
+    if (order_.has_value()) order_->restore(tensor);
+    const bool other = binding_.keeps_format && tensor.dim() == 4 && is_channels_last(stack_[0].toTensor());
+    return other ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
   }
 
  private:
@@ -114,6 +128,7 @@ class Call {
   std::list<c10::SmallVector<int64_t, 6>> ints_;
   std::list<c10::SmallVector<kw_tensor *, 8>> lists_;
   c10::SmallVector<Handle, 8> views_;
+  std::optional<Order> order_;            /* of the result, if the arguments are turned to make it */
   const c10::TensorImpl *last_ = nullptr; /* whose view is the last one */
 };
 
@@ -223,7 +238,13 @@ void Call::add_ints(size_t i, const c10::IValue &value) {
 }
 
 kw_value Call::keep(const at::Tensor &tensor) {
-  if (tensor.unsafeGetTensorImpl() != last_) views_.push_back(view_of(tensor));
+  if (tensor.unsafeGetTensorImpl() != last_) {
+    if (order_.has_value() && tensor.dim() > 0) {
+      views_.push_back(view_of(tensor, order_->turn(tensor.sizes(), 1), order_->turn(tensor.strides(), 0)));
+    } else {
+      views_.push_back(view_of(tensor));
+    }
+  }
   last_ = tensor.unsafeGetTensorImpl();
   return kw_arg_tensor(views_.back().get());
 }
@@ -264,7 +285,7 @@ void Call::add_number(size_t i, const at::Tensor &number) {
     op_ = scalar_op;
     values_[i] = scalar_value(number_in(number));
   } else {
-    values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
+    values_[i] = keep(at::full({}, number_in(number), number.options().dtype(type).device(device_type, index_)));
   }
 }
 
@@ -348,7 +369,7 @@ bool Binding::call(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue>
   }
   for (size_t i = 0; i < targets.size(); ++i) {
     if (targets[i] < 0) {
-      returned.push_back(results[i].get() != nullptr ? wrap(std::move(results[i]), call.index()) : at::Tensor());
+      returned.push_back(results[i].get() != nullptr ? call.wrapped(std::move(results[i])) : at::Tensor());
       continue;
     }
     if (written) write(handle, targets[i], std::move(results[i]), values[targets[i]].toTensor());

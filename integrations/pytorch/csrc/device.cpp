@@ -24,6 +24,7 @@ struct Device {
   kw_stream *default_stream;
   unsigned handed_out; /* streams of the pool, with repetitions; under the mutex */
   std::array<kw_stream *, pool_size> pool;
+  kw_stream *recording; /* NULL until it is asked for; under the mutex */
 };
 
 std::mutex mutex;
@@ -55,7 +56,7 @@ c10::DeviceIndex add_device(const char *name) {
     }
   }
   TORCH_CHECK(used < max_devices, "there is no room for more than ", max_devices, " devices");
-  devices[used] = {device, kw_stream_default(device), 0, {}};
+  devices[used] = {device, kw_stream_default(device), 0, {}, nullptr};
   count.store(used + 1, std::memory_order_release);
   return static_cast<c10::DeviceIndex>(used);
 }
@@ -105,13 +106,27 @@ c10::Stream exchange_stream(c10::Stream stream) {
   return before;
 }
 
+namespace {
+
+/* Made when it is first asked for. */
+c10::Stream made(c10::DeviceIndex index, kw_device *device, kw_stream *&stream) {
+  if (stream == nullptr) check(kw_stream_create(device, &stream));
+  return c10::Stream(c10::Stream::UNSAFE, c10::Device(device_type, index), reinterpret_cast<c10::StreamId>(stream));
+}
+
+}  // namespace
+
 c10::Stream pool_stream(c10::DeviceIndex index) {
   if (index < 0) index = current;
   Device &device = entry(index);
   std::lock_guard<std::mutex> lock(mutex);
-  kw_stream *&stream = device.pool[device.handed_out++ % pool_size];
-  if (stream == nullptr) check(kw_stream_create(device.device, &stream));
-  return c10::Stream(c10::Stream::UNSAFE, c10::Device(device_type, index), reinterpret_cast<c10::StreamId>(stream));
+  return made(index, device.device, device.pool[device.handed_out++ % pool_size]);
+}
+
+c10::Stream recording_stream(c10::DeviceIndex index) {
+  Device &device = entry(index);
+  std::lock_guard<std::mutex> lock(mutex);
+  return made(index, device.device, device.recording);
 }
 
 }  // namespace torch_keyway

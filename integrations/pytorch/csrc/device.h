@@ -43,5 +43,7 @@ c10::Stream current_torch_stream(c10::DeviceIndex index);
 c10::Stream exchange_stream(c10::Stream stream);
 /* One of a few streams that a device's users share, in turns. */
 c10::Stream pool_stream(c10::DeviceIndex index);
+/* The one on which compiled functions are recorded, and nothing else happens. */
+c10::Stream recording_stream(c10::DeviceIndex index);
 
 }  // namespace torch_keyway

@@ -3,6 +3,7 @@
  * What PyTorch asks of a device in general: current device and stream, streams and events, threads for gradients.
  */
 #include "device.h"
+#include "graph.h"
 #include "status.h"
 #include "tensor.h"
 
@@ -98,6 +99,10 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
   void synchronizeStream(const c10::Stream &stream) const override {
     check(kw_stream_synchronize(stream_of(stream)));
+  }
+
+  bool isStreamCapturing(const c10::Stream &stream) const override {
+    return is_recording(stream_of(stream));
   }
 
   void record(void **event, const c10::Stream &stream, const c10::DeviceIndex, const c10::EventFlag) const override {

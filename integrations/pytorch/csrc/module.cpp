@@ -7,6 +7,8 @@
 #include "distributed.h"
 #include "fallback.h"
 #include "generator.h"
+#include "graph.h"
+#include "replay.h"
 #include "share.h"
 #include "status.h"
 #include "tensor.h"
@@ -174,6 +176,66 @@ void set_fallback(uint32_t mode) {
   kw_fallback_set(mode);
 }
 
+/* ---- Compiled functions ------------------------------------------------------------------------------------------ */
+
+c10::IValue value_of(PyObject *object) {
+  if (THPVariable_Check(object)) return THPVariable_Unpack(object);
+  if (object == Py_None) return {};
+  if (PyLong_Check(object)) return static_cast<int64_t>(PyLong_AsLongLong(object));
+  if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
+  throw py::type_error(std::string("it takes or gives a ") + Py_TYPE(object)->tp_name);
+}
+
+Replay::Values values_of(const py::list &list) {
+  Replay::Values values;
+  values.reserve(list.size());
+  for (const py::handle &item : list) values.push_back(value_of(item.ptr()));
+  return values;
+}
+
+py::list list_of(Replay::Values &&values) {
+  py::list list(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const c10::IValue &value = values[i];
+    PyObject *object = value.isTensor()   ? THPVariable_Wrap(std::move(values[i]).toTensor())
+                       : value.isInt()    ? PyLong_FromLongLong(value.toInt())
+                       : value.isDouble() ? PyFloat_FromDouble(value.toDouble())
+                                          : Py_NewRef(Py_None);
+    PyList_SET_ITEM(list.ptr(), i, object);
+  }
+  return list;
+}
+
+std::unique_ptr<Replay> make_replay(std::shared_ptr<std::mutex> lock, const py::list &inputs,
+                                    const std::vector<size_t> &lasting) {
+  HANDLE_TH_ERRORS
+  return std::make_unique<Replay>(std::move(lock), values_of(inputs), lasting);
+  END_HANDLE_TH_ERRORS_PYBIND
+}
+
+void begin_recording(Replay *replay) {
+  replay->begin();
+}
+
+void end_recording(Replay &replay, const py::list &results, const std::vector<size_t> &written, size_t kept_from) {
+  HANDLE_TH_ERRORS
+  replay.end(values_of(results), written, kept_from);
+  END_HANDLE_TH_ERRORS_PYBIND
+}
+
+std::optional<py::list> run_replay(Replay &replay, const py::list &inputs) {
+  HANDLE_TH_ERRORS
+  std::optional<Replay::Values> results;
+  {
+    const Replay::Values values = values_of(inputs);
+    const py::gil_scoped_release release;
+    results = replay.run(values);
+  }
+  if (!results.has_value()) return std::nullopt;
+  return list_of(std::move(*results));
+  END_HANDLE_TH_ERRORS_PYBIND
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, m) {
@@ -234,6 +296,16 @@ PYBIND11_MODULE(_C, m) {
     return py::reinterpret_steal<py::object>(THPVariable_Wrap(
         guarded<attach, c10::DeviceIndex, std::string>(static_cast<c10::DeviceIndex>(index), std::string(bytes))));
   });
+  py::class_<std::mutex, std::shared_ptr<std::mutex>>(m, "Lock").def(py::init<>());
+  py::class_<Replay>(m, "Replay")
+      .def(py::init(&make_replay))
+      .def("inputs", [](const Replay &replay) { return list_of(replay.inputs()); })
+      .def("begin", [](Replay &replay) { guarded<&begin_recording, Replay *>(&replay); })
+      .def("abandon", &Replay::abandon)
+      .def("end", &end_recording)
+      .def("run", &run_replay);
+  m.def("is_lasting", [](py::handle tensor) { return is_lasting(THPVariable_Unpack(tensor.ptr())); });
+  m.def("register_graphs", &guarded<register_graphs>);
   m.def("set_decompose", &set_python_decompose);
   m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);

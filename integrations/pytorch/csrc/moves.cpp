@@ -108,12 +108,9 @@ void finish(kw_stream *stream, bool non_blocking, const at::Tensor &host) {
 }
 
 void copy_on_device(const at::Tensor &from, const at::Tensor &to) {
-  static const kw_op *copy = kw_op_find("copy_");
   /* Parts of one storage that interleave would be taken for overlapping. */
   if (from.is_alias_of(to)) return copy_on_device(from.clone(), to);
-  const Handle source = view_of(from), target = view_of(to);
-  const kw_value args[] = {kw_arg_tensor(target.get()), kw_arg_tensor(source.get())};
-  check(kw_op_call(copy, current_stream(to.device().index()), args, 2, nullptr, 0));
+  copy_elements(view_of(from), view_of(to), current_stream(to.device().index()));
 }
 
 void copy_from_host(const at::Tensor &from, const at::Tensor &to, bool non_blocking) {

@@ -5,6 +5,7 @@
  */
 #include "tensor.h"
 #include "device.h"
+#include "graph.h"
 #include "memory.h"
 #include "status.h"
 
@@ -83,13 +84,6 @@ Handle view_at(const char *address, kw_dtype dtype, c10::IntArrayRef sizes, c10:
   return Handle(view);
 }
 
-Handle new_bytes(size_t size, c10::DeviceIndex index) {
-  kw_tensor *bytes;
-  const int64_t shape = static_cast<int64_t>(size);
-  check(kw_tensor_create_on(current_stream(index), KW_U8, 1, &shape, &bytes));
-  return Handle(bytes);
-}
-
 struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(size_t size) override {
     const c10::DeviceIndex index = current_device();
@@ -128,6 +122,33 @@ c10::AllocatorRegisterer<device_type> registered(&the_allocator);
 
 }  // namespace
 
+Handle new_bytes(size_t size, c10::DeviceIndex index) {
+  kw_tensor *bytes;
+  const int64_t shape = static_cast<int64_t>(size);
+  check(kw_tensor_create_on(current_stream(index), KW_U8, 1, &shape, &bytes));
+  return Handle(bytes);
+}
+
+Handle bytes_of(const c10::Storage &storage, size_t offset, size_t size) {
+  const char *address = address_of(storage.unsafeGetStorageImpl()) + (size > 0 ? offset : 0);
+  return view_at(address, KW_U8, static_cast<int64_t>(size), int64_t{1});
+}
+
+c10::Storage storage_on(const Handle &memory, size_t size, c10::DeviceIndex index) {
+  return c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size, own(memory, index),
+                                               &the_allocator, true);
+}
+
+void move_storage(const c10::Storage &storage, const Handle &bytes) {
+  check(kw_address_assign(storage.data_ptr().get_context(), bytes.get()));
+}
+
+void copy_elements(const Handle &from, const Handle &to, kw_stream *stream) {
+  static const kw_op *copy = kw_op_find("copy_");
+  const kw_value args[] = {kw_arg_tensor(to.get()), kw_arg_tensor(from.get())};
+  check(kw_op_call(copy, stream, args, 2, nullptr, 0));
+}
+
 c10::Allocator *allocator() {
   return &the_allocator;
 }
@@ -147,12 +168,9 @@ void resize_storage(const c10::Storage &storage, size_t size) {
   Handle bytes = new_bytes(size, index);
   const auto kept = static_cast<int64_t>(std::min(size, impl->nbytes()));
   if (kept > 0) {
-    const Handle from = view_at(address_of(impl), KW_U8, kept, int64_t{1});
     kw_tensor *part;
     check(kw_tensor_slice(bytes.get(), 0, 0, kept, 1, &part));
-    const Handle to(part);
-    const kw_value args[] = {kw_arg_tensor(to.get()), kw_arg_tensor(from.get())};
-    check(kw_op_call(kw_op_find("copy_"), current_stream(index), args, 2, nullptr, 0));
+    copy_elements(bytes_of(storage, 0, static_cast<size_t>(kept)), Handle(part), current_stream(index));
   }
   impl->set_data_ptr_noswap(own(bytes, index));
   impl->set_nbytes(size);
@@ -160,12 +178,21 @@ void resize_storage(const c10::Storage &storage, size_t size) {
 
 /* ---- Views and results ------------------------------------------------------------------------------------------- */
 
-Handle view_of(const at::Tensor &tensor) {
+Handle view_of(const at::Tensor &tensor, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
-  const auto sizes = impl->sizes(), strides = impl->strides();
   const char *address = address_of(impl->unsafe_storage().unsafeGetStorageImpl());
   if (impl->numel() > 0) address += impl->storage_offset() * static_cast<int64_t>(impl->itemsize());
   return view_at(address, dtype_of(tensor.scalar_type()), sizes, strides);
+}
+
+Handle view_of(const at::Tensor &tensor) {
+  const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  return view_of(tensor, impl->sizes(), impl->strides());
+}
+
+at::Tensor tensor_on(c10::Storage storage, at::ScalarType type) {
+  return at::detail::make_tensor_base<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), c10::scalarTypeToTypeMeta(type));
 }
 
 at::Tensor wrap(Handle result, c10::DeviceIndex index) {
@@ -173,11 +200,7 @@ at::Tensor wrap(Handle result, c10::DeviceIndex index) {
   const at::ScalarType type = dtype_of(ref->dtype);
   const size_t size = static_cast<size_t>(ref->numel) * c10::elementSize(type); /* results are contiguous */
   const c10::IntArrayRef shape(ref->shape, ref->rank);
-  auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size, own(result, index),
-                                                       &the_allocator, true);
-  at::Tensor tensor = at::detail::make_tensor_base<c10::TensorImpl>(c10::Storage(std::move(storage)),
-                                                                    c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
-                                                                    c10::scalarTypeToTypeMeta(type));
+  at::Tensor tensor = tensor_on(storage_on(result, size, index), type);
   tensor.unsafeGetTensorImpl()->set_sizes_contiguous(shape);
   return tensor;
 }
@@ -189,7 +212,7 @@ void deliver(Handle result, const at::Tensor &target) {
   const bool all_of_it = ref->dtype == dtype_of(target.scalar_type()) && impl->storage_offset() == 0 &&
                          impl->is_contiguous() && storage->data_ptr().get_deleter() == &free_memory &&
                          storage->nbytes() == static_cast<size_t>(impl->numel()) * impl->itemsize();
-  if (all_of_it) {
+  if (all_of_it && !has_graphs()) {
     check(kw_address_assign(storage->data_ptr().get_context(), result.get())); /* views of the storage see it, too */
   } else {
     target.copy_(wrap(std::move(result), target.device().index()));

@@ -52,6 +52,10 @@ c10::DeviceIndex index_of_address(const void *address);
 
 /* A view of a tensor of this device for one call; throws when its storage is not of Keyway. */
 Handle view_of(const at::Tensor &tensor);
+/* The same from its first element on. */
+Handle view_of(const at::Tensor &tensor, c10::IntArrayRef sizes, c10::IntArrayRef strides);
+/* A tensor of no elements yet on a storage. */
+at::Tensor tensor_on(c10::Storage storage, at::ScalarType type);
 /* A new tensor that owns what a call has made. */
 at::Tensor wrap(Handle result, c10::DeviceIndex index);
 
@@ -61,5 +65,17 @@ void deliver(Handle result, const at::Tensor &target);
 
 /* Grows or shrinks a storage; what both sizes hold stays. */
 void resize_storage(const c10::Storage &storage, size_t size);
+
+/* Memory of the current stream's. */
+Handle new_bytes(size_t size, c10::DeviceIndex index);
+/* Some of a storage's bytes: those of the memory that it has now. */
+Handle bytes_of(const c10::Storage &storage, size_t offset, size_t size);
+/* A storage at a new address on this memory. */
+c10::Storage storage_on(const Handle &memory, size_t size, c10::DeviceIndex index);
+/* Gives a storage other memory, of the same size: whoever holds the storage sees that. */
+void move_storage(const c10::Storage &storage, const Handle &bytes);
+
+/* Enqueues a copy between views of one device. */
+void copy_elements(const Handle &from, const Handle &to, kw_stream *stream);
 
 }  // namespace torch_keyway

@@ -238,6 +238,14 @@ def test_compile(device, backend):
     torch.testing.assert_close(model[0].weight.grad.cpu(), reference[0].weight.grad, rtol=1e-4, atol=1e-5)
 
 
+def test_export(device):
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.GELU()).to(device).eval()
+    x = torch.randn(2, 3, 8, 8, device=device)
+    exported = torch.export.export(model, (x,), dynamic_shapes=({0: torch.export.Dim("batch")},))
+    for batch in (x, torch.randn(5, 3, 8, 8, device=device)):
+        assert torch.equal(exported.module()(batch).cpu(), model(batch).cpu())
+
+
 def test_profiler_shows_ops_and_device_times(device):
     x = torch.ones(64, 64, device=device)
     with torch.keyway.device(device), torch.autograd.profiler.profile(use_device="keyway") as profile:

@@ -87,6 +87,7 @@ def _rename(name):
     sharing.register()
     flex.register(chosen)
     atexit.register(_C.end_autograd)
+    _C.register_graphs()
     if torch.distributed.is_available():
         from . import distributed
 

@@ -4,6 +4,7 @@
 import torch
 
 from . import _C
+from .graphs import Graph, graph, is_current_stream_capturing, make_graphed_callables  # noqa: F401
 
 
 _initialized = True  # what checkpointing asks before it saves generators
@@ -97,6 +98,13 @@ def can_device_access_peer(device, peer_device):
 
 def get_amp_supported_dtype():
     return [torch.float16, torch.bfloat16]
+
+
+def _inductor_backend_init():
+    """What Inductor asks of a device that it does not know."""
+    from .compile import refuse_inductor
+
+    refuse_inductor(torch._C._get_privateuse1_backend_name())
 
 
 # ---- Memory: what torch.accelerator has for any device ---------------------------------------------------------------
