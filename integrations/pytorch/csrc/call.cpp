@@ -66,7 +66,7 @@ class Call {
  public:
   Call(const Binding &binding, const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> stack)
       : binding_(binding), handle_(handle), stack_(stack), op_(binding.op) {
-    if (binding.keeps_order) order_ = Order::of(stack);
+    if (C10_UNLIKELY(binding.keeps_order && Order::may_differ(stack))) order_ = Order::of(stack);
     find_device();
     for (size_t i = 0; i < binding.arguments.size(); ++i) add(i);
     if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();

@@ -18,6 +18,13 @@ class Order {
  public:
   using Numbers = c10::SmallVector<int64_t, 5>;
 
+  /* Whether any of these lies otherwise than row-major: cheap, for what each call asks. */
+  static bool may_differ(c10::ArrayRef<c10::IValue> arguments) {
+    for (const c10::IValue &value : arguments) {
+      if (value.isTensor() && value.toTensor().defined() && !value.toTensor().is_contiguous()) return true;
+    }
+    return false;
+  }
   /* That of the result of an op of elements, among whose arguments these are; nothing where it is row-major. */
   static std::optional<Order> of(c10::ArrayRef<c10::IValue> arguments);
 
