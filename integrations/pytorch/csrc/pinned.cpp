@@ -6,6 +6,8 @@
 #include "device.h"
 #include "status.h"
 
+#include <ATen/core/CachingHostAllocator.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -60,7 +62,8 @@ void free_block(void *address) {
   reclaim();
 }
 
-struct Allocator final : c10::Allocator {
+/* Nothing is kept that was freed, but what copies still use. */
+struct Allocator final : at::HostAllocator {
   c10::DataPtr allocate(size_t size) override {
     kw_device *device = device_at(current_device());
     std::lock_guard<std::mutex> lock(mutex);
@@ -77,13 +80,39 @@ struct Allocator final : c10::Allocator {
   void copy_data(void *to, const void *from, std::size_t size) const override {
     std::memcpy(to, from, size);
   }
+  bool record_event(void *address, void *, c10::Stream stream) override {
+    if (!is_pinned(address)) return false;
+    use_pinned(address, stream_of(stream));
+    return true;
+  }
+  void empty_cache() override {
+    std::lock_guard<std::mutex> lock(mutex);
+    reclaim();
+  }
+  at::HostStats get_stats() override {
+    at::HostStats stats;
+    std::lock_guard<std::mutex> lock(mutex);
+    for (const auto &[address, block] : blocks) {
+      stats.allocations.increase(1);
+      stats.allocated_bytes.increase(block.size);
+      if (block.freed) continue;
+      stats.active_requests.increase(1);
+      stats.active_bytes.increase(block.size);
+    }
+    return stats;
+  }
+  void reset_accumulated_stats() override {} /* what is counted is what there is */
+  void reset_peak_stats() override {}
 };
+
+Allocator the_allocator;
+at::HostAllocatorRegistry<device_type> registered(
+    &the_allocator); /* torch.accelerator asks for it by the device's type */
 
 }  // namespace
 
 c10::Allocator *pinned_allocator() {
-  static Allocator allocator;
-  return &allocator;
+  return &the_allocator;
 }
 
 bool is_pinned(const void *address) {

@@ -39,6 +39,14 @@ def test_memory_of_the_whole_device(device):
     assert torch.keyway.mem_get_info(device)[1] == total
 
 
+def test_pinned_memory_is_not_kept(device):
+    x = torch.empty(1000, pin_memory=True)
+    x.to(device, non_blocking=True)
+    del x
+    torch.keyway.synchronize(device)
+    accelerator.empty_host_cache()  # a null pointer to PyTorch 2.14 where a device has no allocator of its own
+
+
 def test_memory_as_a_table(device):
     x = torch.empty(1 << 20, device=device)
     table = torch.keyway.memory_summary(device)
