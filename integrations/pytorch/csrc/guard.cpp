@@ -47,6 +47,16 @@ c10::DeviceCapability capability_of(kw_device *device) {
   return capability;
 }
 
+/* An event is made when it is first recorded, which tells its device. */
+void record_on(const c10::Stream &stream, void **event) {
+  kw_event *recorded = as_event(*event);
+  if (recorded == nullptr) {
+    check(kw_event_create(device_at(stream.device_index()), &recorded));
+    *event = recorded;
+  }
+  check(kw_event_record(recorded, stream_of(stream)));
+}
+
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override {
     return device_type;
@@ -106,12 +116,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 
   void record(void **event, const c10::Stream &stream, const c10::DeviceIndex, const c10::EventFlag) const override {
-    kw_event *recorded = as_event(*event);
-    if (recorded == nullptr) {
-      check(kw_event_create(device_at(stream.device_index()), &recorded));
-      *event = recorded;
-    }
-    check(kw_event_record(recorded, stream_of(stream)));
+    record_on(stream, event);
   }
   void block(void *event, const c10::Stream &stream) const override {
     if (event != nullptr) check(kw_stream_wait_event(stream_of(stream), as_event(event)));
