@@ -4,7 +4,7 @@
 #
 # Builds wheels of torch_keyway into build/wheels: for the minors of PyTorch in integrations/pytorch/versions, or for those named.
 # Each is built, installed and tried in an environment of its own, build/pytorch-VERSION: four lines, and of the tests
-# those of tensors, memory, training and what PyTorch builds on a device.
+# those of tensors, memory, training, graphs, compiled functions and what PyTorch builds on a device.
 #
 #   --draw   one of the minors but the newest, another one for each commit: what continuous integration does beside test.sh
 set -euo pipefail
@@ -59,7 +59,7 @@ for version in "${wanted[@]}"; do
     quiet "pytorch-$version-four-lines-$device" "$python" integrations/pytorch/tests/four_lines.py "$device"
   done
   quiet "pytorch-$version-tests" "$python" -m pytest -q -m 'not long' \
-    integrations/pytorch/tests/test_{accelerator,fallback,framework,sparse,tensors,training}.py
+    integrations/pytorch/tests/test_{accelerator,compile,fallback,framework,graphs,sparse,tensors,training}.py
   sed -n '/^=* totals =*$/,$ { /^=/!s/^/    /p }' "build/logs/pytorch-$version-tests.log"
 done
 say "${bold}integrations/pytorch/wheels.sh: all passed. $SECONDS s.$plain"

@@ -350,6 +350,7 @@ def test_numbers_of_the_cpu(device):
             assert_same(scale(x, torch.tensor(number)), x * number)
 
 
+@pytest.mark.skipif(torch.__version__ < (2, 15), reason="looks the device up elsewhere first: KeyError")
 def test_inductor_says_what_to_use(device):
     x = torch.randn(3, device=device)
     with pytest.raises(Exception, match='no code generator for .keyway.*backend="keyway"'):
