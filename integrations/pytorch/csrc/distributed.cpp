@@ -147,7 +147,8 @@ class StagedBackend final : public c10d::Backend {
 
   WorkPtr gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options) override;
   /* PyTorch asks for it since 2.14. */
-  WorkPtr gather_into_tensor(at::Tensor &output, at::Tensor &input, const c10d::GatherOptions &options);
+  [[maybe_unused]] WorkPtr gather_into_tensor(at::Tensor &output, at::Tensor &input,
+                                              const c10d::GatherOptions &options);
 
   WorkPtr scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options) override;
 
