@@ -99,7 +99,7 @@ std::string describe_properties(const Properties &properties) {
   return text.str();
 }
 
-/* The plugin that a registered device is of. */
+/* The file of the plugin that a registered device is of. */
 std::string plugin_of(int index) {
   const std::string name = device_name(index);
   for (const Entry &entry : list_devices()) {
@@ -281,6 +281,7 @@ PYBIND11_MODULE(_C, m) {
   });
   m.def("counters", &guarded<counters, int>);
   m.def("properties", &guarded<properties, int>);
+  m.def("plugin_of", &guarded<plugin_of, int>);
   m.def("can_access_peer", &guarded<can_access_peer, int, int>);
   m.def("register_ops", &guarded<register_ops>);
   m.def("set_fallback", &guarded<set_fallback, uint32_t>);

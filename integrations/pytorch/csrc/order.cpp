@@ -33,11 +33,6 @@ int compare(const std::vector<Order::Numbers> &strides, const Order::Numbers &sh
 }  // namespace
 
 std::optional<Order> Order::of(c10::ArrayRef<c10::IValue> arguments) {
-  const bool any = std::any_of(arguments.begin(), arguments.end(), [](const c10::IValue &value) {
-    return is_here(value) && !value.toTensor().is_contiguous();
-  });
-  if (!any) return std::nullopt;
-
   size_t rank = 0;
   for (const c10::IValue &value : arguments) {
     if (is_here(value)) rank = std::max(rank, static_cast<size_t>(value.toTensor().dim()));

@@ -7,7 +7,6 @@
 #include "status.h"
 #include "tensor.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/core/StorageImpl.h>
 #include <keyway/interop.h>
 
@@ -24,20 +23,19 @@ struct Named {
 };
 
 /* Memory that can be named for other processes, of `bytes` and with their contents. */
-Handle copy_to_shared(kw_tensor *bytes, c10::DeviceIndex index) {
+Handle copy_to_shared(const Handle &bytes, c10::DeviceIndex index) {
   kw_memory_options where{};
   where.struct_size = sizeof where;
   where.flags = KW_MEM_IPC;
   kw_tensor *made;
   const kw_status status =
-      kw_tensor_create_in(device_at(index), &where, KW_U8, 1, kw_tensor_describe(bytes)->shape, &made);
+      kw_tensor_create_in(device_at(index), &where, KW_U8, 1, kw_tensor_describe(bytes.get())->shape, &made);
   TORCH_CHECK_NOT_IMPLEMENTED(status != KW_ERR_UNSUPPORTED, c10::Device(device_type, index), " (",
                               kw_device_name(device_at(index)),
                               ") has no memory that other processes can use. Send tensor.cpu() instead");
   check(status);
   Handle shared(made);
-  const kw_value args[] = {kw_arg_tensor(shared.get()), kw_arg_tensor(bytes)};
-  check(kw_op_call(kw_op_find("copy_"), current_stream(index), args, 2, nullptr, 0));
+  copy_elements(bytes, shared, current_stream(index));
   return shared;
 }
 
@@ -45,14 +43,15 @@ Handle copy_to_shared(kw_tensor *bytes, c10::DeviceIndex index) {
 
 std::string share(const at::Tensor &tensor) {
   const c10::DeviceIndex index = tensor.device().index();
-  const at::Tensor whole = at::empty({0}, tensor.options().dtype(at::kByte)).set_(tensor.storage());
-  TORCH_CHECK(whole.numel() > 0, "a storage without bytes has nothing to share");
+  const c10::Storage &storage = tensor.storage();
+  TORCH_CHECK(storage.nbytes() > 0, "a storage without bytes has nothing to share");
+  const Handle bytes = bytes_of(storage, 0, storage.nbytes());
   kw_external_memory memory{};
   memory.struct_size = sizeof memory;
   memory.kind = KW_HANDLE_IPC;
-  if (kw_tensor_export(view_of(whole).get(), KW_HANDLE_IPC, &memory) != KW_OK) {
-    const Handle shared = copy_to_shared(view_of(whole).get(), index);
-    check(kw_address_assign(const_cast<void *>(tensor.storage().data_ptr().get_context()), shared.get()));
+  if (kw_tensor_export(bytes.get(), KW_HANDLE_IPC, &memory) != KW_OK) {
+    const Handle shared = copy_to_shared(bytes, index);
+    move_storage(storage, shared);
     check(kw_tensor_export(shared.get(), KW_HANDLE_IPC, &memory));
   }
   check(kw_device_synchronize(device_at(index)));

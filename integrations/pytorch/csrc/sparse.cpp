@@ -121,6 +121,13 @@ at::Tensor flat_indices(const at::Tensor &coo) {
   return flat;
 }
 
+/* The shape of a dense tensor of the same sizes with the sparse dimensions as one: what flat_indices count. */
+std::vector<int64_t> flat_shape(const at::Tensor &coo) {
+  std::vector<int64_t> shape{coo.sparse_dim() == 0 ? 1 : -1};
+  for (int64_t d = coo.sparse_dim(); d < coo.dim(); ++d) shape.push_back(coo.size(d));
+  return shape;
+}
+
 /* Elements in the order of their places, those of one place added up. */
 at::Tensor coalesce_sparse(const at::Tensor &self) {
   if (self.is_coalesced()) return self;
@@ -145,9 +152,7 @@ at::Tensor &add_to_dense(at::Tensor &dense, const at::Tensor &sparse, const at::
               " does not fit a dense one of shape ", dense.sizes());
   if (sparse._nnz() == 0) return dense;
   const at::Tensor values = sparse._values().to(dense.scalar_type());
-  std::vector<int64_t> flat{-1};
-  for (int64_t d = sparse.sparse_dim(); d < sparse.dim(); ++d) flat.push_back(sparse.size(d));
-  if (sparse.sparse_dim() == 0) flat[0] = 1;
+  const std::vector<int64_t> flat = flat_shape(sparse);
   if (dense.is_contiguous()) {
     dense.view(flat).index_add_(0, flat_indices(sparse), values, alpha);
   } else {
@@ -200,9 +205,7 @@ at::Tensor &div_sparse_(at::Tensor &self, const at::Tensor &other) {
 at::Tensor sparse_mask(const at::Tensor &self, const at::Tensor &mask) {
   TORCH_CHECK(self.sizes() == mask.sizes(), "sparse_mask: shapes ", self.sizes(), " and ", mask.sizes(), " differ");
   const at::Tensor dense = is_coo(self) ? self.to_dense() : self;
-  std::vector<int64_t> flat{mask.sparse_dim() == 0 ? 1 : -1};
-  for (int64_t d = mask.sparse_dim(); d < mask.dim(); ++d) flat.push_back(mask.size(d));
-  return with_values(mask, dense.reshape(flat).index_select(0, flat_indices(mask)));
+  return with_values(mask, dense.reshape(flat_shape(mask)).index_select(0, flat_indices(mask)));
 }
 
 at::Tensor sum_of_dims(const at::Tensor &self, at::OptionalIntArrayRef dim, bool keepdim,
@@ -217,9 +220,8 @@ at::Tensor add_product(const at::Tensor &self, const at::Tensor &rows, const at:
                        const at::Tensor &values, const at::Tensor &dense, int64_t row_count, const at::Scalar &beta,
                        const at::Scalar &alpha) {
   const at::Tensor terms = dense.index_select(0, columns).mul(values.unsqueeze(1));
-  const bool keeps = !(beta.isFloatingPoint() ? beta.toDouble() == 0 : beta.toComplexDouble() == 0.0);
-  const at::Tensor start = keeps ? self.mul(beta).expand({row_count, dense.size(1)}).contiguous()
-                                 : at::zeros({row_count, dense.size(1)}, dense.options());
+  const at::Tensor start = beta.equal(0) ? at::zeros({row_count, dense.size(1)}, dense.options())
+                                         : self.mul(beta).expand({row_count, dense.size(1)}).contiguous();
   return start.index_add(0, rows, terms, alpha);
 }
 
@@ -267,12 +269,14 @@ at::Tensor csr_to_coo(const at::Tensor &crow_indices, const at::Tensor &col_indi
   return at::stack({first.to(type), second.to(type)});
 }
 
+/* Which of PyTorch's overloads serves which of the two operators. */
+using ToSparse = at::Tensor(const at::Tensor &, std::optional<at::Layout>, at::OptionalIntArrayRef,
+                            std::optional<int64_t>);
+using ToSparseDims = at::Tensor(const at::Tensor &, int64_t);
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_to_sparse",
-         TORCH_FN(static_cast<at::Tensor (*)(const at::Tensor &, std::optional<at::Layout>, at::OptionalIntArrayRef,
-                                             std::optional<int64_t>)>(at::native::dense_to_sparse)));
-  m.impl("_to_sparse.sparse_dim",
-         TORCH_FN(static_cast<at::Tensor (*)(const at::Tensor &, int64_t)>(at::native::dense_to_sparse)));
+  m.impl("_to_sparse", static_cast<ToSparse *>(&at::native::dense_to_sparse));
+  m.impl("_to_sparse.sparse_dim", static_cast<ToSparseDims *>(&at::native::dense_to_sparse));
   m.impl("_to_sparse_csr", &at::native::dense_to_sparse_csr);
   m.impl("_to_sparse_csc", &at::native::dense_to_sparse_csc);
   m.impl("_convert_indices_from_coo_to_csr", &coo_to_csr);
@@ -342,11 +346,8 @@ TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
   m.impl("_to_dense", &at::native::sparse_compressed_to_dense);
   m.impl("_to_sparse_csr", &at::native::sparse_compressed_to_sparse_csr);
   m.impl("_to_sparse_csc", &at::native::sparse_compressed_to_sparse_csc);
-  m.impl("_to_sparse",
-         TORCH_FN(static_cast<at::Tensor (*)(const at::Tensor &, std::optional<at::Layout>, at::OptionalIntArrayRef,
-                                             std::optional<int64_t>)>(at::native::sparse_compressed_to_sparse)));
-  m.impl("_to_sparse.sparse_dim",
-         TORCH_FN(static_cast<at::Tensor (*)(const at::Tensor &, int64_t)>(at::native::sparse_compressed_to_sparse)));
+  m.impl("_to_sparse", static_cast<ToSparse *>(&at::native::sparse_compressed_to_sparse));
+  m.impl("_to_sparse.sparse_dim", static_cast<ToSparseDims *>(&at::native::sparse_compressed_to_sparse));
   m.impl("mm", &mm_sparse);
   m.impl("addmm", &addmm_sparse);
   m.impl("mv", &mv_sparse);

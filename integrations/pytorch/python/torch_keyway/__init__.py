@@ -66,8 +66,8 @@ def _check_gradients(index):
             raise
         torch.autograd.set_multithreading_enabled(False)
         warnings.warn(
-            f"{torch.device(_name, index)} was registered after this process' first backward, and PyTorch has no thread for its gradients: they "
-            "are computed in the calling thread. Other threads that call backward need "
+            f"{torch.device(_name, index)} was registered after this process' first backward, and PyTorch has no thread for its "
+            "gradients: they are computed in the calling thread. Other threads that call backward need "
             "torch.autograd.set_multithreading_enabled(False) as well. Register devices first to have neither.",
             stacklevel=3,
         )

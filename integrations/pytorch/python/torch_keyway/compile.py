@@ -113,14 +113,14 @@ class _Unsuitable(Exception):
 
 def _check(graph):
     """Which inputs a function changes."""
-    names = [node for node in graph.nodes if node.op == "placeholder"]
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
     constants, written = set(), []
     for node in graph.nodes:
         if node.op == "get_attr" or (node.op == "call_function" and set(node.all_input_nodes) <= constants):
             constants.add(node)
         _check_place(node, node in constants)
         if node.op == "call_function":
-            written += [names.index(changed) for changed in _changed(node, names)]
+            written += [inputs.index(changed) for changed in _changed(node, inputs)]
     return sorted(set(written))
 
 

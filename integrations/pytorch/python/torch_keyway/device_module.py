@@ -166,9 +166,6 @@ def empty_cache():
     torch.accelerator.empty_cache()
 
 
-# ---- Random numbers --------------------------------------------------------------------------------------------------
-
-
 def _name_of(device):
     properties = get_device_properties(device)
     return f"{properties.keyway_name} ({properties.name})"
@@ -178,6 +175,9 @@ def _index(device):
     """Of a torch.device, a name or an index; None and -1 are the current device."""
     index = device if device is None or isinstance(device, int) else torch.device(device).index
     return current_device() if index is None or index < 0 else index
+
+
+# ---- Random numbers --------------------------------------------------------------------------------------------------
 
 
 def _generator(device):

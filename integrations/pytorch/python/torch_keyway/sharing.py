@@ -18,8 +18,7 @@ def _reduce(tensor):
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError("a tensor that requires gradients and is not a leaf is not sent to other processes: send its detach()")
     place = (tensor.dtype, tensor.size(), tensor.stride(), tensor.storage_offset(), tensor.requires_grad)
-    plugin = next(each.plugin for each in torch_keyway.devices() if each.name == torch_keyway.keyway_name(tensor.device))
-    names = (torch_keyway.keyway_name(tensor.device), tensor.device.type, plugin)
+    names = (torch_keyway.keyway_name(tensor.device), tensor.device.type, _C.plugin_of(tensor.device.index))
     return _rebuild, (type(tensor), names, _C.share(tensor.detach()), place)
 
 
