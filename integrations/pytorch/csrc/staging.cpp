@@ -299,11 +299,16 @@ void Staging::end(Task &task, const std::vector<WorkPtr> &works) {
     task.after();
     const std::vector<c10::Stream> streams = own_streams(indices_of(task.staged));
     const c10::MultiStreamGuard guard(streams);
+    bool copies = false;
     for (const Staged &each : task.staged) {
-      if (each.way & out) copy(each.parts, each.tensors);
+      if ((each.way & out) == 0) continue;
+      copy(each.parts, each.tensors);
+      copies = true;
     }
-    std::vector<c10::Event> copied;
-    for (const c10::Stream &stream : streams) copied.emplace_back(device_type).record(stream);
+    std::vector<c10::Event> copied; /* none, where nothing came: such a Work is complete with the host's */
+    if (copies) {
+      for (const c10::Stream &stream : streams) copied.emplace_back(device_type).record(stream);
+    }
     task.work->complete(std::move(copied),
                         task.work->retrieveOpType() == c10d::OpType::RECVANYSOURCE ? works[0]->sourceRank() : -1);
   } catch (const std::exception &error) {
