@@ -18,11 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-bool kw_trace_enabled = false;
+atomic_bool kw_trace_wanted = false;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static FILE *file; /* NULL when off or already completed */
 static bool first = true;
+static kw_trace_function function; /* or NULL; under the mutex, also while it runs */
+static void *function_user;
 
 uint64_t kw_trace_now(void) {
   struct timespec now;
@@ -57,12 +59,22 @@ static void finish(void) {
 
 /* In a forked child the file is the parent's: what is buffered here must not be written twice. */
 static void forget_in_child(void) {
-  kw_trace_enabled = false;
+  atomic_store(&kw_trace_wanted, false);
+  pthread_mutex_init(&mutex, NULL);
+  function = NULL;
   if (file == NULL) return;
   __fpurge(file);
   fclose(file);
   file = NULL;
-  pthread_mutex_init(&mutex, NULL);
+}
+
+static void register_forks(void) {
+  pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+static void watch_forks(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, register_forks);
 }
 
 void kw_trace_start(void) {
@@ -76,9 +88,9 @@ void kw_trace_start(void) {
     return;
   }
   fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file);
-  kw_trace_enabled = true;
+  atomic_store(&kw_trace_wanted, true);
   atexit(finish);
-  pthread_atfork(NULL, NULL, forget_in_child);
+  watch_forks();
 }
 
 /* Rows of streams are numbered beyond the largest thread id that Linux gives (2^22). */
@@ -117,26 +129,30 @@ static void write_args(const kw_trace_event *event) {
   fputc('}', file);
 }
 
+/* Under the mutex, with a file. */
+static void write_event(const kw_trace_event *event) {
+  begin_event("X", event->name, event->device != NULL ? row_of(event->stream) : row_of_thread());
+  fputs(", \"cat\": ", file);
+  write_string(event->category);
+  write_microseconds(", \"ts\": ", event->begin_ns);
+  write_microseconds(", \"dur\": ", event->end_ns - event->begin_ns);
+  if (event->detail != NULL || event->stream != 0) write_args(event);
+  fputc('}', file);
+}
+
 void kw_trace_write(const kw_trace_event *event) {
-  if (!kw_trace_enabled) return;
-  const uint64_t row = event->of_device ? row_of(event->stream) : row_of_thread();
+  if (!kw_trace_on()) return;
   pthread_mutex_lock(&mutex);
-  if (file != NULL) {
-    begin_event("X", event->name, row);
-    fputs(", \"cat\": ", file);
-    write_string(event->category);
-    write_microseconds(", \"ts\": ", event->begin_ns);
-    write_microseconds(", \"dur\": ", event->end_ns - event->begin_ns);
-    if (event->detail != NULL || event->stream != 0) write_args(event);
-    fputc('}', file);
-  }
+  if (file != NULL) write_event(event);
+  if (function != NULL) function(event, function_user);
   pthread_mutex_unlock(&mutex);
 }
 
 void kw_trace_stream_span(const char *category, const char *name, const char *detail, uint64_t begin_ns,
                           uint64_t stream, uint64_t call) {
-  if (!kw_trace_enabled) return;
-  kw_trace_write(&(kw_trace_event){.category = category,
+  if (begin_ns == 0 || !kw_trace_on()) return;
+  kw_trace_write(&(kw_trace_event){.struct_size = sizeof(kw_trace_event),
+                                   .category = category,
                                    .name = name,
                                    .detail = detail,
                                    .begin_ns = begin_ns,
@@ -147,6 +163,19 @@ void kw_trace_stream_span(const char *category, const char *name, const char *de
 
 void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns) {
   kw_trace_stream_span(category, name, detail, begin_ns, 0, 0);
+}
+
+bool kw_trace_set_function(kw_trace_function new_function, void *user) {
+  watch_forks();
+  pthread_mutex_lock(&mutex);
+  const bool done = new_function == NULL || function == NULL;
+  if (done) {
+    function = new_function;
+    function_user = user;
+    atomic_store(&kw_trace_wanted, function != NULL || file != NULL);
+  }
+  pthread_mutex_unlock(&mutex);
+  return done;
 }
 
 void kw_trace_name_row(uint64_t stream, const char *name) {

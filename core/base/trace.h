@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * KEYWAY_TRACE: a Chrome trace of what core did. Costs one predictable branch when off.
+ * The trace of what core and devices did: to a file (KEYWAY_TRACE, Chrome's format), to a function of the
+ * application's, or both. Costs one predictable branch when off.
  */
 #ifndef KEYWAY_CORE_TRACE_H
 #define KEYWAY_CORE_TRACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <keyway/keyway.h>
 
-extern bool kw_trace_enabled; /* set once at start (kw_trace_start), never changed afterwards */
+#include <stdatomic.h>
+
+extern atomic_bool kw_trace_wanted; /* read by kw_trace_on */
+/* May change at any time: a span that began while it was off is never written. */
+static inline bool kw_trace_on(void) {
+  return atomic_load_explicit(&kw_trace_wanted, memory_order_relaxed);
+}
 
 void kw_trace_start(void);                    /* reads KEYWAY_TRACE; the file is completed at exit */
 uint64_t kw_trace_now(void);                  /* nanoseconds, CLOCK_MONOTONIC */
 static inline uint64_t kw_trace_begin(void) { /* for kw_trace_span; 0 when tracing is off */
-  return kw_trace_enabled ? kw_trace_now() : 0;
+  return kw_trace_on() ? kw_trace_now() : 0;
 }
 /* A finished span on the calling thread's row. category: "op", "copy", "alloc", "sync", "load", "build". detail may be
- * NULL. Does nothing when tracing is off. */
+ * NULL. Does nothing when tracing is off, or was at the beginning. */
 void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns);
 
-/* A span that belongs to a stream: the host's that enqueued or waited for its work, or the device's that did it. */
-typedef struct kw_trace_event {
-  const char *category, *name;
-  const char *detail; /* or NULL */
-  uint64_t begin_ns, end_ns;
-  uint64_t stream; /* token */
-  uint64_t call;   /* running number of the launch; 0 = none */
-  uint32_t node;   /* of a launch in a native graph */
-  bool of_device;  /* on the stream's row, not the calling thread's */
-} kw_trace_event;
+/* A device's on the row of its stream, the host's on the calling thread's. */
 void kw_trace_write(const kw_trace_event *event);
-/* The same for what has just ended, on the calling thread's row. */
+/* The host's that has just enqueued a stream's work or waited for it. */
 void kw_trace_stream_span(const char *category, const char *name, const char *detail, uint64_t begin_ns,
                           uint64_t stream, uint64_t call);
 /* Names the row of a stream's device spans. */
 void kw_trace_name_row(uint64_t stream, const char *name);
+
+/* Or takes it away, by NULL: none runs any more at the return. False: there is one already. */
+bool kw_trace_set_function(kw_trace_function function, void *user);
 
 #endif /* KEYWAY_CORE_TRACE_H */

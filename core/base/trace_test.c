@@ -36,7 +36,7 @@ static int in_child(const char *target, void (*body)(void)) {
     }
     kw_trace_start();
     body();
-    exit(kw_trace_enabled ? 0 : 7);
+    exit(kw_trace_on() ? 0 : 7);
   }
   int code = -1;
   assert_int_equal(waitpid(child, &code, 0), child);
@@ -115,7 +115,7 @@ static void a_fork_of_its_own(void) {
   pid_t child = fork();
   if (child == 0) {
     kw_trace_span("op", "child", NULL, kw_trace_begin());
-    exit(kw_trace_enabled ? 1 : 0);
+    exit(kw_trace_on() ? 1 : 0);
   }
   int code = -1;
   waitpid(child, &code, 0);

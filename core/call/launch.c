@@ -137,11 +137,11 @@ kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) 
   kw_launch_counts *counts = obtain();
   if (!counts) return kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache"));
   call->stream = stream->handle;
-  const uint64_t number = kw_trace_enabled ? kw_activity_new_call() : ++counts->calls;
+  const uint64_t number = kw_trace_on() ? kw_activity_new_call() : ++counts->calls;
   call->call_id = kw_call_id_make(plan->op->id, number);
   const uint64_t begin = kw_trace_begin();
   kw_status status = plan->kernel->desc.launch(call);
-  if (kw_trace_enabled) kw_trace_stream_span("launch", plan->op->schema.name, NULL, begin, stream->token, number);
+  if (kw_trace_on()) kw_trace_stream_span("launch", plan->op->schema.name, NULL, begin, stream->token, number);
   atomic_store_explicit(&stream->last_call, call->call_id, memory_order_relaxed);
   if (status == KW_OK) kw_launch_count_add(kw_launch_count_of(counts, stream->device), stream->device);
   return status;

@@ -22,43 +22,12 @@
 
 struct kw_activity_log {
   pthread_mutex_t mutex;
-  kw_clock_pair last; /* read at open, then at each collection */
+  bool recording;
+  kw_clock_pair last; /* read when recording began, then at each collection */
 };
 
 static kw_status read_clock(kw_device *device, kw_clock_pair *out_pair) {
   return KW_ASK(device->slots, activity.clock, device->handle, &out_pair->device_ns, &out_pair->host_ns);
-}
-
-void kw_activity_begin(kw_device *device) {
-  if (!kw_trace_enabled || (device->plugin->native & KW_NATIVE_ACTIVITY) == 0) return;
-  struct kw_activity_log *activity = calloc(1, sizeof *activity);
-  if (activity == NULL) return;
-  kw_status status = KW_ASK(device->slots, activity.record, device->handle, 1);
-  const bool recording = status == KW_OK;
-  if (recording) status = read_clock(device, &activity->last);
-  if (status == KW_OK) {
-    pthread_mutex_init(&activity->mutex, NULL);
-    device->activity = activity;
-    return;
-  }
-  kw_from_plugin(status, "recording what %s does", device->name);
-  kw_log(KW_LOG_WARN, "the trace does not show when %s worked: %s", device->name, kw_error_message());
-  kw_error_clear();
-  if (recording) KW_ASK(device->slots, activity.record, device->handle, 0); /* which nobody would collect */
-  free(activity);
-}
-
-void kw_activity_name_stream(const kw_stream *stream) {
-  if (stream->device->activity == NULL) return;
-  char name[128];
-  snprintf(name, sizeof name, "%s stream %" PRIu64 "%s", stream->device->name, stream->token,
-           stream->is_default ? " (default)" : "");
-  kw_trace_name_row(stream->token, name);
-}
-
-uint64_t kw_activity_new_call(void) {
-  static atomic_ullong last;
-  return atomic_fetch_add(&last, 1) + 1;
 }
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------ */
@@ -73,29 +42,28 @@ uint64_t kw_clock_to_host(kw_clock_pair from, kw_clock_pair to, uint64_t device_
   return from.host_ns + (uint64_t)(share * (double)(to.host_ns - from.host_ns) + 0.5); /* 1/49 is inexact */
 }
 
-/* ---- Collecting -------------------------------------------------------------------------------------------------- */
+/* ---- Draining --------------------------------------------------------------------------------------------------- */
 
-static void write_record(const kw_activity *record, kw_clock_pair from, kw_clock_pair to) {
+static void write_record(kw_device *device, const kw_activity *record, kw_clock_pair from, kw_clock_pair to) {
   static const char *const names[] = {"launch", "copy", "fill", "graph"};
   const kw_op *op = kw_op_by_id(kw_call_id_op(record->call_id));
   const char *name = record->kind < sizeof names / sizeof names[0] ? names[record->kind] : "other";
-  kw_trace_event event = {.category = "device",
+  kw_trace_event event = {.struct_size = sizeof event,
+                          .category = "device",
                           .name = op != NULL ? op->schema.name : name,
                           .begin_ns = kw_clock_to_host(from, to, record->begin),
                           .end_ns = kw_clock_to_host(from, to, record->end),
                           .stream = record->stream_token,
                           .call = (record->launch_id ? record->launch_id : record->call_id) & KW_CALL_ID_NUMBERS,
                           .node = record->node,
-                          .of_device = true};
+                          .device = device};
   if (event.end_ns < event.begin_ns) event.end_ns = event.begin_ns;
   kw_trace_write(&event);
 }
 
-/* Under the log's mutex. */
-static void collect(kw_device *device, struct kw_activity_log *activity) {
+/* Takes what the plugin has: into the trace, or nowhere. Under the log's mutex. */
+static void drain(kw_device *device, bool keep, kw_clock_pair from, kw_clock_pair to) {
   kw_activity records[PIECE];
-  kw_clock_pair now;
-  if (read_clock(device, &now) != KW_OK) return;
   uint32_t count = PIECE;
   while (count == PIECE) {
     uint64_t dropped = 0;
@@ -104,23 +72,81 @@ static void collect(kw_device *device, struct kw_activity_log *activity) {
     kw_status status =
         KW_ASK(device->slots, activity.drain, device->handle, records, sizeof *records, PIECE, &count, &dropped);
     if (status != KW_OK || count > PIECE) break;
-    for (uint32_t i = 0; i < count; ++i) write_record(&records[i], activity->last, now);
-    if (dropped > 0) {
+    for (uint32_t i = 0; i < count && keep; ++i) write_record(device, &records[i], from, to);
+    if (dropped > 0 && keep) {
       kw_log(KW_LOG_WARN, "the trace lacks %" PRIu64 " things that %s did: it kept no more between two waits", dropped,
              device->name);
     }
   }
-  activity->last = now;
+}
+
+/* ---- Recording --------------------------------------------------------------------------------------------------- */
+
+void kw_activity_open(kw_device *device) {
+  if ((device->plugin->native & KW_NATIVE_ACTIVITY) != 0) device->activity = calloc(1, sizeof *device->activity);
+  if (device->activity != NULL) pthread_mutex_init(&device->activity->mutex, NULL);
+  if (kw_trace_on()) kw_activity_record(device, true);
+}
+
+/* Under the log's mutex. */
+static void start(kw_device *device, struct kw_activity_log *activity) {
+  if (activity->last.host_ns != 0) drain(device, false, activity->last, activity->last); /* what ended too late */
+  kw_status status = KW_ASK(device->slots, activity.record, device->handle, 1);
+  const bool asked = status == KW_OK;
+  if (asked) status = read_clock(device, &activity->last);
+  activity->recording = status == KW_OK;
+  if (activity->recording) return;
+  kw_from_plugin(status, "recording what %s does", device->name);
+  kw_log(KW_LOG_WARN, "the trace does not show when %s worked: %s", device->name, kw_error_message());
+  kw_error_clear();
+  if (asked) KW_ASK(device->slots, activity.record, device->handle, 0); /* which nobody would collect */
+}
+
+void kw_activity_record(kw_device *device, bool on) {
+  struct kw_activity_log *activity = device->activity;
+  if (on == device->traced) return;
+  device->traced = on;
+  if (on) {
+    kw_device_bar(device);
+  } else {
+    kw_device_unbar(device);
+  }
+  if (activity == NULL || atomic_load(&device->lost)) return;
+  pthread_mutex_lock(&activity->mutex);
+  if (on) {
+    start(device, activity);
+  } else if (activity->recording) {
+    KW_ASK(device->slots, activity.record, device->handle, 0);
+    activity->recording = false;
+  }
+  pthread_mutex_unlock(&activity->mutex);
+}
+
+void kw_activity_name_stream(const kw_stream *stream) {
+  if (stream->device->activity == NULL || !kw_trace_on()) return;
+  char name[128];
+  snprintf(name, sizeof name, "%s stream %" PRIu64 "%s", stream->device->name, stream->token,
+           stream->is_default ? " (default)" : "");
+  kw_trace_name_row(stream->token, name);
+}
+
+uint64_t kw_activity_new_call(void) {
+  static atomic_ullong last;
+  return atomic_fetch_add(&last, 1) + 1;
 }
 
 void kw_activity_collect(kw_device *device) {
-  if (device->activity == NULL || atomic_load(&device->lost)) return;
+  if (device->activity == NULL || !kw_trace_on() || atomic_load(&device->lost)) return;
   pthread_mutex_lock(&device->activity->mutex);
-  collect(device, device->activity);
+  kw_clock_pair now;
+  if (device->activity->recording && read_clock(device, &now) == KW_OK) {
+    drain(device, true, device->activity->last, now);
+    device->activity->last = now;
+  }
   pthread_mutex_unlock(&device->activity->mutex);
 }
 
-void kw_activity_end(kw_device *device) {
+void kw_activity_close(kw_device *device) {
   if (device->activity == NULL) return;
   kw_activity_collect(device);
   pthread_mutex_destroy(&device->activity->mutex);

@@ -84,16 +84,22 @@ static void wait_once(void) {
   test->plugin.activity = (kw_activity_api){.record = record, .clock = read_no_clock, .drain = drain};
   test->plugin.native |= KW_NATIVE_ACTIVITY;
   is_on = 2;
-  kw_activity_begin(&test->device);
-  if (is_on != 0 || test->device.activity) exit(8); /* nothing records for nobody */
+  kw_activity_open(&test->device);
+  if (is_on != 0) exit(8); /* nothing records for nobody */
+  kw_activity_record(&test->device, false);
   test->plugin.activity.clock = read_clock;
-  kw_activity_begin(&test->device);
+  kw_activity_record(&test->device, true);
+  kw_activity_record(&test->device, false);
+  if (is_on != 0) exit(7);
+  kw_activity_record(&test->device, true);
+  if (records_left != 0) exit(6); /* what was left then is nobody's */
+  records_left = 300;
   kw_stream *stream = test->device.default_stream;
   kw_activity_name_stream(stream);
   token = stream->token;
   first_begin = kw_trace_now();
   if (is_on != 1 || kw_stream_synchronize(stream) != KW_OK || records_left != 0) exit(9);
-  kw_activity_end(&test->device);
+  kw_activity_close(&test->device);
   test_device_close(test);
 }
 

@@ -7,10 +7,6 @@
  * at once: the stream itself keeps the order. A block that other streams used waits in the pending list for an event on
  * each of them. Small requests share segments of 2 MiB, large ones get segments of their own, split when a useful
  * remainder is left. What a graph's calls make comes from the graph's pool, which serves no other calls.
- *
- * Locks: the cache and the account have none; `mutex` guards everything else and is never held
- * while the plugin runs: a plugin may wait for a stream whose host function in turn releases a tensor. `flushing` is
- * held by the one thread that gives memory back, which may wait for streams; no host function ever takes it.
  */
 #include "device/allocator.h"
 
@@ -19,7 +15,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/trace.h"
-#include "device/block_cache.h"
+#include "device/allocator_state.h"
 #include "device/wait.h"
 
 #include <inttypes.h>
@@ -37,17 +33,6 @@ typedef struct kw_foreign_use {
   bool has_event; /* otherwise only waiting for the stream will do */
   struct kw_foreign_use *next;
 } kw_foreign_use;
-
-struct kw_allocator {
-  pthread_mutex_t mutex;
-  pthread_mutex_t flushing;
-  pthread_cond_t reclaimed;
-  unsigned reclaiming; /* threads that look at blocks they took off the pending list */
-  uint64_t granule;    /* sizes and offsets of blocks are multiples of it */
-  kw_segment *segments;
-  kw_block *pending;
-  kw_block_cache cache;
-};
 
 static uint64_t round_up(uint64_t size, uint64_t multiple) {
   return (size + multiple - 1) / multiple * multiple;
@@ -248,7 +233,7 @@ static kw_status allocate_segment(kw_stream *stream, kw_pool *pool, uint64_t siz
   kw_mem mem = NULL;
   uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, memory.alloc, device->handle, &info, &mem);
-  if (kw_trace_enabled) {
+  if (kw_trace_on()) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes on %s", size, device->name);
     kw_trace_span("alloc", "alloc", detail, begin);

@@ -497,6 +497,85 @@ static void statistics_go_no_further_than_asked(void **state) {
   test_device_close(test);
 }
 
+static void peaks_start_anew(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  kw_buffer *kept = buffer_of(test, 1000), *large = buffer_of(test, 5 * MIB);
+  kw_buffer_release(large);
+  assert_ok(kw_memory_trim(&test->device));
+  assert_int_equal(test_stats(test).allocated_peak, 1024 + 5 * MIB);
+  assert_ok(kw_memory_reset_peak(&test->device));
+  assert_int_equal(test_stats(test).allocated_peak, 1024);
+  assert_int_equal(test_stats(test).held_peak, 2 * MIB);
+  large = buffer_of(test, 3 * MIB);
+  kw_buffer_release(large);
+  assert_int_equal(test_stats(test).allocated_peak, 1024 + 3 * MIB);
+  assert_int_equal(kw_memory_reset_peak(NULL), KW_ERR_INVALID_ARGUMENT);
+  kw_buffer_release(kept);
+  test_device_close(test);
+}
+
+typedef struct block_notes {
+  test_device *test;
+  kw_memory_block blocks[16];
+  unsigned count;
+} block_notes;
+
+static void KW_CALL note_block(const kw_memory_block *block, void *user) {
+  block_notes *notes = user;
+  (void)test_stats(notes->test); /* it may call the library */
+  assert_true(notes->count < 16);
+  notes->blocks[notes->count++] = *block;
+}
+
+static block_notes blocks_of(test_device *test) {
+  block_notes notes = {.test = test};
+  assert_ok(kw_memory_for_each_block(&test->device, note_block, &notes));
+  return notes;
+}
+
+static const kw_memory_block *find_block(const block_notes *notes, uint64_t size) {
+  for (unsigned i = 0; i < notes->count; ++i) {
+    if (notes->blocks[i].size == size) return &notes->blocks[i];
+  }
+  fail_msg("no block of %llu bytes", (unsigned long long)size);
+  return NULL;
+}
+
+static void blocks_tile_their_segments(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  kw_stream *stream = stream_of(test);
+  kw_buffer *live = buffer_of(test, 1000), *cached = buffer_of(test, 3 * KIB), *used = buffer_on(stream, 5 * MIB);
+  kw_buffer_release(cached);
+  test_gate(test->device.default_stream, true);
+  touch(used, test->device.default_stream, 1);
+  kw_buffer_release(used);
+  block_notes notes = blocks_of(test);
+  uint64_t held = 0, tiled = 0;
+  for (unsigned i = 0; i < notes.count; ++i) {
+    const kw_memory_block *block = &notes.blocks[i];
+    assert_int_equal(block->struct_size, sizeof *block);
+    assert_false(block->graphs);
+    if (block->offset == 0) held += block->segment_size;
+    if (block->offset != 0) assert_int_equal(block->segment, block[-1].segment);
+    if (block->offset != 0) assert_int_equal(block->offset, block[-1].offset + block[-1].size);
+    tiled += block->size;
+  }
+  assert_int_equal(held, test_stats(test).held);
+  assert_int_equal(tiled, held);
+  assert_int_equal(find_block(&notes, 1024)->state, KW_BLOCK_LIVE);
+  assert_int_equal(find_block(&notes, 2 * MIB - KIB)->state, KW_BLOCK_FREE); /* with what was cached */
+  assert_int_equal(find_block(&notes, 5 * MIB)->state, KW_BLOCK_PENDING);
+  assert_int_equal(find_block(&notes, 5 * MIB)->stream, stream->token);
+  test_gate(test->device.default_stream, false);
+  assert_int_equal(kw_memory_for_each_block(NULL, note_block, &notes), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_memory_for_each_block(&test->device, NULL, &notes), KW_ERR_INVALID_ARGUMENT);
+  kw_buffer_release(live);
+  assert_ok(kw_stream_destroy(stream));
+  test_device_close(test);
+}
+
 /* ---- Many threads ------------------------------------------------------------------------------------------------ */
 
 typedef struct worker {
@@ -598,6 +677,8 @@ int main(void) {
       cmocka_unit_test(a_stream_being_destroyed_is_waited_for),
       cmocka_unit_test(a_lost_device_frees_all_the_same),
       cmocka_unit_test(statistics_go_no_further_than_asked),
+      cmocka_unit_test(peaks_start_anew),
+      cmocka_unit_test(blocks_tile_their_segments),
       cmocka_unit_test(many_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

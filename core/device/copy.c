@@ -15,7 +15,7 @@ kw_status kw_copy_enqueue(kw_stream *stream, const kw_copy_info *copy) {
   kw_device *device = stream->device;
   uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, memory.copy, device->handle, stream->handle, copy);
-  if (kw_trace_enabled) {
+  if (kw_trace_on()) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes, %s", copy->size, device->name);
     kw_trace_stream_span("copy", names[copy->kind], detail, begin, stream->token, 0);

@@ -35,7 +35,8 @@ struct kw_device {
   struct kw_allocator *allocator;
   struct kw_host_memory *_Atomic staging; /* for copies through the host: host_memory.h; NULL while it is in use */
   kw_stream *default_stream;
-  struct kw_activity_log *activity;           /* while its work is recorded for a trace: activity.h; otherwise NULL */
+  struct kw_activity_log *activity;           /* activity.h; NULL: the plugin tells nothing */
+  bool traced;                                /* kw_activity_record */
   kw_generator *generator;                    /* the default one */
   struct kw_plan_table *_Atomic plans;        /* made at the first plan: call/plan_cache.h */
   void (*free_plan_table)(kw_device *device); /* set before `plans` is; called at the close, with nothing in flight */

@@ -26,7 +26,7 @@ static kw_status take_in(kw_device *device, const kw_external_memory *memory, kw
   const uint64_t begin = kw_trace_begin();
   kw_status status =
       KW_ASK(device->slots, interop.import_memory, device->handle, memory, &import->mem, &import->alignment);
-  if (kw_trace_enabled) {
+  if (kw_trace_on()) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes on %s", memory->size, device->name);
     kw_trace_span("alloc", "import", detail, begin);

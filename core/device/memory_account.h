@@ -32,6 +32,12 @@ static inline void kw_memory_rise(kw_memory_level *level, uint64_t size) {
   }
 }
 
+/* The peak starts anew. What rises meanwhile counts. */
+static inline void kw_memory_reset(kw_memory_level *level) {
+  atomic_store(&level->peak, 0);
+  kw_memory_rise(level, 0);
+}
+
 static inline void kw_memory_fall(kw_memory_level *level, uint64_t size) {
   atomic_fetch_sub_explicit(&level->now, size, memory_order_relaxed);
 }

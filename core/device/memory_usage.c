@@ -18,6 +18,15 @@ kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
   return KW_OK;
 }
 
+kw_status kw_memory_reset_peak(kw_device *device) {
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_reset_peak: argument device is NULL");
+  kw_status status = kw_fork_check();
+  if (status != KW_OK) return status;
+  kw_memory_reset(&device->memory.allocated);
+  kw_memory_reset(&device->memory.held);
+  return KW_OK;
+}
+
 /* kw_memory_get_usage where the plugin does not tell. */
 static kw_status usage_by_account(kw_device *device, uint64_t *out_free, uint64_t *out_total) {
   const uint64_t total = device->info.total_memory;

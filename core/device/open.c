@@ -51,7 +51,7 @@ static void close_parts(kw_device *device) {
   kw_staging_free(device);
   kw_addresses_free(device);
   kw_generator_unref(device->generator);
-  kw_activity_end(device);
+  kw_activity_close(device);
   kw_status status = KW_ASK(device->slots, device.close, device->handle);
   if (status != KW_OK) {
     kw_from_plugin(status, "closing %s", device->name);
@@ -139,7 +139,7 @@ static kw_status open_parts(kw_device *device) {
   ((open_device *)device)->has_handle = true;
   pthread_mutex_unlock(&lock);
   kw_device_set_id(device, atomic_fetch_add(&last_id, 1) + 1);
-  kw_activity_begin(device);
+  kw_activity_open(device);
   status = kw_allocator_create(device);
   if (status == KW_OK) status = kw_stream_create_default(device);
   if (status == KW_OK) status = kw_generator_create_default(device);
@@ -169,7 +169,6 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, c
   device->plugin = plugin;
   atomic_init(&device->slots, plugin);
   atomic_init(&device->wait_limit, KW_WAIT_FOREVER);
-  atomic_init(&device->fast_path_bars, kw_trace_enabled);
   device->index = index;
   device->on_last_release = close_device;
   device->end_constant = kw_buffer_end_constant;
@@ -277,6 +276,37 @@ kw_status kw_device_close(kw_device *device) {
   }
   kw_device_release(device);
   return KW_OK;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+/* An open device, with a reference, that is traced although it should not be, or the reverse; NULL: there is none.
+ * Waits for devices that are being opened: they may have looked too early. Under the lock. */
+static kw_device *retain_one_to_change(bool trace) {
+  for (open_device *entry = devices; entry != NULL;) {
+    kw_device *device = &entry->device;
+    if (entry->state == DEVICE_OPENING) {
+      pthread_cond_wait(&changed, &lock);
+      entry = devices;
+    } else if (entry->state == DEVICE_READY && device->traced != trace && retain_if_alive(device)) {
+      return device;
+    } else {
+      entry = entry->next;
+    }
+  }
+  return NULL;
+}
+
+void kw_device_trace_all(bool trace) {
+  kw_device *device;
+  pthread_mutex_lock(&lock);
+  while ((device = retain_one_to_change(trace)) != NULL) {
+    pthread_mutex_unlock(&lock);
+    kw_activity_record(device, trace);
+    kw_device_release(device);
+    pthread_mutex_lock(&lock);
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {

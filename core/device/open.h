@@ -17,6 +17,9 @@ kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name,
 /* A forked child has none of its parent's devices: marks them all lost. For the fork handler. */
 void kw_device_forked(void);
 
+/* Begins or ends tracing all devices that are open: kw_activity_record. One thread at a time. */
+void kw_device_trace_all(bool trace);
+
 /* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
 kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
 

@@ -63,7 +63,7 @@ KW_API kw_status kw_profile_push(const char *name) {
         MAX_DEPTH, ranges->ranges[0].name ? ranges->ranges[0].name : "");
   }
   open_range range = {.begin_ns = kw_trace_begin(), .plugins = kw_plugin_entry_count()};
-  if (kw_trace_enabled && !(range.name = strdup(name))) {
+  if (kw_trace_on() && !(range.name = strdup(name))) {
     return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the name of a profile range");
   }
   for (uint32_t i = 0; i < range.plugins; ++i) {

@@ -33,7 +33,7 @@ static kw_status capture_node(const kw_graph *graph, const kw_record_node *node)
   }
   kw_call call = *node->call;
   call.stream = graph->native_stream;
-  call.call_id = kw_call_id_make(node->plan->op->id, kw_trace_enabled ? kw_activity_new_call() : 0);
+  call.call_id = kw_call_id_make(node->plan->op->id, kw_trace_on() ? kw_activity_new_call() : 0);
   return kw_plugin_status(device->plugin, node->plan->kernel->desc.launch(&call));
 }
 
@@ -131,8 +131,8 @@ static kw_status take_word(kw_graph *graph, kw_stream *stream) {
 }
 
 /* Launches a node that is one, whose call lacks only stream and number. Plain status. */
-static inline kw_status launch_node(const kw_record_node *node, kw_stream *stream) {
-  if (__builtin_expect(kw_trace_enabled, 0)) return kw_plan_launch(node->plan, stream, node->call);
+static inline kw_status launch_node(const kw_record_node *node, kw_stream *stream, bool traced) {
+  if (__builtin_expect(traced, 0)) return kw_plan_launch(node->plan, stream, node->call);
   node->call->stream = stream->handle;
   atomic_store_explicit(&stream->last_call, ++node->call->call_id, memory_order_relaxed);
   return node->plan->kernel->desc.launch(node->call);
@@ -163,12 +163,13 @@ static uint32_t count_launches(const kw_graph *graph, uint32_t count) {
 /* Node by node. All that is the same in every launch has been settled when they were recorded. */
 static kw_status replay(kw_graph *graph, kw_stream *stream) {
   const kw_record *record = &graph->record;
+  const bool traced = kw_trace_on();
   kw_status status = take_word(graph, stream);
   if (status != KW_OK) return status;
   uint32_t i = 0;
   for (; i < record->node_count; ++i) {
     const kw_record_node *node = &record->nodes[i];
-    status = node->plan ? launch_node(node, stream) : fill_node(node, stream);
+    status = node->plan ? launch_node(node, stream, traced) : fill_node(node, stream);
     if (__builtin_expect(status != KW_OK, 0)) {
       if (node->plan) status = fail_launch(node, stream, status);
       kw_wrap(status, "node %u of %u", i, record->node_count);
@@ -176,7 +177,7 @@ static kw_status replay(kw_graph *graph, kw_stream *stream) {
     }
   }
   if (record->word) kw_error_words_use_own(stream); /* also when a node failed: those before it run */
-  if (!kw_trace_enabled) {                          /* else each was counted */
+  if (!traced) {                                    /* else each was counted */
     atomic_fetch_add(&graph->device->launches, status == KW_OK ? record->launch_count : count_launches(graph, i));
   }
   return status;
@@ -192,8 +193,7 @@ static uint64_t last_call(const kw_graph *graph, uint64_t number) {
 /* The plugin's own recording. */
 static kw_status launch_native(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
-  const kw_graph_launch_info info = {.struct_size = sizeof info,
-                                     .call_id = kw_trace_enabled ? kw_activity_new_call() : 0};
+  const kw_graph_launch_info info = {.struct_size = sizeof info, .call_id = kw_trace_on() ? kw_activity_new_call() : 0};
   const uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle, &info);
   kw_trace_stream_span("launch", "graph", NULL, begin, stream->token, info.call_id);

@@ -302,7 +302,7 @@ static void run(attempt *try) {
     report->reason = "the host was short of memory";
   }
   try->entry->report = *report;
-  if (kw_trace_enabled) kw_trace_span("load", report->path, report->reason, begin);
+  if (kw_trace_on()) kw_trace_span("load", report->path, report->reason, begin);
   kw_log(KW_LOG_INFO, "plugin %s: reached %s%s%s", report->path, kw_stage_name(report->reached),
          report->reason[0] != '\0' ? ": " : "", report->reason);
 }

@@ -116,7 +116,7 @@ static kw_status host_free(void *ctx, void *pointer) {
 static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
   if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   const kw_plugin *plugin = ctx;
-  if (kw_trace_enabled) {
+  if (kw_trace_on()) {
     char name[256];
     kw_utf8_mend(name, sizeof name, module != NULL ? module : "?");
     kw_trace_span("build", name, cached ? "cached" : NULL, kw_trace_now() - ns);

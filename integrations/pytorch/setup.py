@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from setuptools import setup
-from torch.utils.cpp_extension import BuildExtension, CppExtension
+from torch.utils.cpp_extension import BuildExtension, CppExtension, include_paths
 
 
 def pkg_config(*arguments):
@@ -30,8 +30,9 @@ extension = CppExtension(
     ],
     extra_link_args=[*pkg_config("--libs"), f"-Wl,-rpath,{library_folder}"],
 )
-# PyTorch's headers as the system's: what they are warned of is not ours.
-extension.extra_compile_args += [f"-isystem{folder}" for folder in extension.include_dirs]
+# PyTorch's headers as the system's: what they are warned of is not ours. Kineto's, which its own include, lie one deeper.
+folders = [*extension.include_dirs, include_paths()[0] + "/kineto"]
+extension.extra_compile_args += [f"-isystem{folder}" for folder in folders]
 extension.include_dirs = []
 # PyTorch's C++ interface holds within a minor version. The package's own name says which, and torch_keyway reads it there.
 minor = ".".join(torch.__version__.split(".")[:2])

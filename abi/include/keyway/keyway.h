@@ -280,6 +280,33 @@ typedef struct kw_memory_stats {
   uint64_t oom_failures; /* ... and failed all the same */
 } kw_memory_stats;
 KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats);
+/* Both peaks start anew, from what is in use now. Any thread. */
+KW_API kw_status kw_memory_reset_peak(kw_device *device);
+
+/* A piece of what the allocator obtained from the plugin. Pieces without gaps make up a segment, which is one of the
+ * plugin's allocations. */
+typedef uint32_t kw_block_state;
+enum {
+  KW_BLOCK_LIVE = 0,    /* of a tensor, or of something of the library's own */
+  KW_BLOCK_PENDING = 1, /* released, while other streams than its own still use it */
+  KW_BLOCK_FREE = 2     /* cached, for calls on the segment's stream */
+};
+typedef struct kw_memory_block {
+  uint32_t struct_size;
+  kw_block_state state;
+  uint64_t offset, size; /* in the segment; bytes */
+  uint64_t segment;      /* its number: those of a device differ while they live */
+  uint64_t segment_size;
+  uint64_t stream; /* token of the segment's stream (kw_trace_event.stream) */
+  bool graphs;     /* the segment is one graph's or several's, and serves no other calls */
+  uint8_t reserved[7];
+} kw_memory_block;
+/* Calls `function` for every block, segment by segment, in the order of their offsets: as they were at one moment,
+ * which is over then, so it may call the library. Not with imported memory, nor with such as kw_tensor_create_in makes.
+ * Any thread. KW_ERR_OUT_OF_MEMORY: no host memory for the list, and no call. */
+KW_API kw_status kw_memory_for_each_block(kw_device *device,
+                                          void(KW_CALL *function)(const kw_memory_block *block, void *user),
+                                          void *user);
 /* Bytes of the device's memory that are free now, and all of them, as its driver counts: also for other processes, with
  * what this one caches as used. Where the plugin cannot tell, kw_device_info.total_memory, and as free what `held` of
  * kw_memory_stats leaves of it; KW_ERR_UNSUPPORTED where that is unknown, too. */
@@ -797,7 +824,30 @@ KW_API const char *kw_math_mode_name(kw_math_mode mode);
 KW_API void kw_deterministic_set(bool only);
 KW_API bool kw_deterministic_get(void);
 
-/* ---- Profile ranges, energy -------------------------------------------------------------------------------------- */
+/* ---- Profiling, energy ------------------------------------------------------------------------------------------- */
+
+/* Something that took time: an event of the trace. */
+typedef struct kw_trace_event {
+  uint32_t struct_size;
+  uint32_t node; /* of a launch in a native graph: how many launches the graph has before it */
+  /* "op", "launch", "copy", "alloc", "sync", "load", "build", "range": what the host did, in the calling thread.
+   * "device": what a device did, where its plugin tells (KW_NATIVE_ACTIVITY). */
+  const char *category;
+  const char *name;          /* the op's; of what is no call of an op "copy", "fill", "graph" and the like */
+  const char *detail;        /* NULL: none */
+  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+  uint64_t stream;           /* a number that no other stream of the process has; 0: none in particular */
+  uint64_t call;             /* a launch's number, which its "launch" and its "device" events share; 0: none */
+  kw_device *device;         /* that did it; NULL: the host */
+} kw_trace_event;
+typedef void(KW_CALL *kw_trace_function)(const kw_trace_event *event, void *user);
+/* From here on hands every event to `function`, whether or not a trace is written (KEYWAY_TRACE), one after the other:
+ * those of the host in their threads as they end, those of devices in threads that have just waited for them. What it
+ * is given is valid during the call; it must not call the library. Calls cost more meanwhile, as with a trace. NULL
+ * ends it: events of devices that have been waited for come first, and none after the return. Does not start the
+ * library. KW_ERR_BUSY: there is a function already. Devices that are open tell from here on, also about streams that
+ * are there; one whose plugin refuses goes without, with a warning in the log. */
+KW_API kw_status kw_trace_listen(kw_trace_function function, void *user);
 
 /* Names what the calling thread does from here to the matching pop. Ranges nest. They stand in the trace
  * (KEYWAY_TRACE), and plugins that can (KW_NATIVE_PROFILE) hand them to the vendor's tools. Does not start the library.

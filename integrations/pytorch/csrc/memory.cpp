@@ -6,8 +6,6 @@
 #include "device.h"
 #include "status.h"
 
-#include <keyway/keyway.h>
-
 #include <map>
 #include <mutex>
 
@@ -75,10 +73,19 @@ void reset_accumulated_stats(c10::DeviceIndex index) {
   starts[index] = now;
 }
 
-void reset_peak_stats() {
-  TORCH_CHECK_NOT_IMPLEMENTED(false,
-                              "Keyway counts the most memory in use since the device was opened, and cannot "
-                              "start anew: take what it says before and after");
+void reset_peak_stats(c10::DeviceIndex index) {
+  check(kw_memory_reset_peak(device_at(index)));
+}
+
+std::vector<kw_memory_block> memory_blocks(c10::DeviceIndex index) {
+  std::vector<kw_memory_block> blocks;
+  check(kw_memory_for_each_block(
+      device_at(index),
+      [](const kw_memory_block *block, void *all) {
+        static_cast<std::vector<kw_memory_block> *>(all)->push_back(*block);
+      },
+      &blocks));
+  return blocks;
 }
 
 std::pair<size_t, size_t> memory_info(c10::DeviceIndex index) {

@@ -7,7 +7,10 @@
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <keyway/keyway.h>
+
 #include <utility>
+#include <vector>
 
 namespace torch_keyway {
 
@@ -16,8 +19,10 @@ namespace torch_keyway {
 c10::CachingDeviceAllocator::DeviceStats memory_stats(c10::DeviceIndex index);
 /* Counts of what was ever made or freed start anew. */
 void reset_accumulated_stats(c10::DeviceIndex index);
-/* Throws: Keyway's peaks are since the device was opened. */
-void reset_peak_stats();
+/* Peaks start anew. */
+void reset_peak_stats(c10::DeviceIndex index);
+/* What the allocator has, segment by segment. */
+std::vector<kw_memory_block> memory_blocks(c10::DeviceIndex index);
 /* Bytes that are free on the device, and all of them; throws where neither driver nor plugin tell. */
 std::pair<size_t, size_t> memory_info(c10::DeviceIndex index);
 /* Gives the cached memory of all devices back. */

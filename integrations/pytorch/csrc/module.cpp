@@ -8,6 +8,7 @@
 #include "fallback.h"
 #include "generator.h"
 #include "graph.h"
+#include "memory.h"
 #include "replay.h"
 #include "share.h"
 #include "status.h"
@@ -66,6 +67,19 @@ std::vector<Entry> list_devices() {
                        (entry.info->flags & KW_DEVICE_EMULATED) != 0});
   }
   return entries;
+}
+
+/* What torch.<name>.memory_snapshot is made of: segment, its size, stream, whether it is of graphs; offset, size and
+ * state of a block. */
+using Block = std::tuple<uint64_t, uint64_t, uint64_t, bool, uint64_t, uint64_t, uint32_t>;
+
+std::vector<Block> list_blocks(int index) {
+  std::vector<Block> blocks;
+  for (const kw_memory_block &block : memory_blocks(static_cast<c10::DeviceIndex>(index))) {
+    blocks.emplace_back(block.segment, block.segment_size, block.stream, block.graphs, block.offset, block.size,
+                        block.state);
+  }
+  return blocks;
 }
 
 /* For people: "npu:0 (Acme NPU, emulated)". */
@@ -281,6 +295,7 @@ PYBIND11_MODULE(_C, m) {
   });
   m.def("counters", &guarded<counters, int>);
   m.def("properties", &guarded<properties, int>);
+  m.def("list_blocks", &guarded<list_blocks, int>);
   m.def("plugin_of", &guarded<plugin_of, int>);
   m.def("can_access_peer", &guarded<can_access_peer, int, int>);
   m.def("register_ops", &guarded<register_ops>);

@@ -109,8 +109,8 @@ struct Allocator final : c10::DeviceAllocator {
   void resetAccumulatedStats(c10::DeviceIndex index) override {
     reset_accumulated_stats(index);
   }
-  void resetPeakStats(c10::DeviceIndex) override {
-    reset_peak_stats();
+  void resetPeakStats(c10::DeviceIndex index) override {
+    reset_peak_stats(index);
   }
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex index) override {
     return memory_info(index);

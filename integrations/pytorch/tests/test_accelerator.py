@@ -55,9 +55,38 @@ def test_memory_as_a_table(device):
     del x
 
 
-def test_peaks_do_not_start_anew(device):
-    with pytest.raises(NotImplementedError, match="since the device was opened"):
-        accelerator.reset_peak_memory_stats(device)
+def test_peaks_start_anew(device):
+    kept = torch.empty(1 << 20, device=device)
+    large = torch.empty(1 << 24, device=device)
+    del large
+    before = torch.keyway.max_memory_allocated(device)
+    torch.keyway.reset_peak_memory_stats(device)
+    now = torch.keyway.memory_allocated(device)
+    assert accelerator.max_memory_allocated(device) == now <= before - (1 << 26)
+    again = torch.empty(1 << 22, device=device)
+    del again
+    assert torch.keyway.max_memory_allocated(device) >= now + (1 << 24)
+    del kept
+
+
+def test_a_snapshot_of_memory(device):
+    side = torch.Stream(device=device)
+    torch.keyway.empty_cache()
+    before = torch.keyway.memory_allocated(device)
+    with side:
+        x = torch.empty(3, 1 << 20, dtype=torch.uint8, device=device)
+    segments = torch.keyway.memory_snapshot(device)
+    assert sum(each["total_size"] for each in segments) == torch.keyway.memory_reserved(device)
+    assert sum(each["allocated_size"] for each in segments) == torch.keyway.memory_allocated(device) == before + (3 << 20)
+    for segment in segments:
+        assert segment["device"] == device.index
+        addresses = [block["address"] for block in segment["blocks"]]
+        ends = [block["address"] + block["size"] for block in segment["blocks"]]
+        assert addresses == [segment["address"], *ends[:-1]] and ends[-1] == segment["address"] + segment["total_size"]
+    mine, = [each for each in segments if {"size": 3 << 20, "state": "active_allocated"}.items() <= each["blocks"][0].items()]
+    del x
+    later, = [each for each in torch.keyway.memory_snapshot(device) if each["address"] == mine["address"]]
+    assert later["allocated_size"] == 0 and [block["state"] for block in later["blocks"]] == ["inactive"]
 
 
 def test_names_and_properties(device):

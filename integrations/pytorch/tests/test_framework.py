@@ -255,6 +255,35 @@ def test_profiler_shows_ops_and_device_times(device):
     assert "a range" in names and names["aten::mm"].device_time_total > 0
 
 
+def test_what_devices_did_is_in_the_profile(device, tmp_path):
+    x = torch.ones(64, 64, device=device)
+    with torch.keyway.device(device), torch.profiler.profile() as profile:
+        y = (x @ x).sum()
+        y.item()
+    times = {event.key: event.self_device_time_total for event in profile.key_averages()}
+    assert times["mm"] == times["aten::mm"] > 0 and times["sum"] == times["aten::sum"] > 0
+    profile.export_chrome_trace(str(tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+    def one(category, name):
+        found, = [event for event in events if event.get("cat") == category and event["name"] == name]
+        return found
+
+    for op in ("mm", "sum"):
+        called, launched, ran = one("cpu_op", f"aten::{op}"), one("privateuse1_runtime", f"launch {op}"), one("kernel", op)
+        assert called["args"]["External id"] == launched["args"]["External id"] == ran["args"]["External id"]
+        assert called["ts"] <= launched["ts"] <= called["ts"] + called["dur"] and ran["pid"] == device.index
+        starts = [event["id"] for event in events if event["ph"] == "s" and event["ts"] == launched["ts"]]
+        assert starts == [event["id"] for event in events if event["ph"] == "f" and event["ts"] == ran["ts"]] != []
+    names = {(event["name"], event["args"]["name"]) for event in events if event["ph"] == "M" and event["pid"] == device.index
+             and "name" in event["args"]}
+    assert ("process_name", torch_keyway.keyway_name(device)) in names
+    assert [event for event in events if event.get("cat") == "gpu_memcpy"]
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        x @ x
+    assert "mm" not in {event.key for event in profile.key_averages()}
+
+
 def test_attention_is_one_op(device):
     for causal in (False, True):
         q, k, v = (torch.randn(2, 3, 5, 8, requires_grad=True) for _ in range(3))

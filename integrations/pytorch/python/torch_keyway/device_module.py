@@ -121,7 +121,7 @@ def memory_allocated(device=None):
 
 
 def max_memory_allocated(device=None):
-    """The most that memory_allocated has been since the device was opened."""
+    """The most that memory_allocated has been since the device was opened, or since reset_peak_memory_stats."""
     return torch.accelerator.max_memory_allocated(_index(device))
 
 
@@ -159,6 +159,21 @@ def memory_summary(device=None, abbreviated=False):
                   for what, key in (("live allocations", "allocation"), ("segments of the plugin", "segment"))]
         lines += [f"{'failed for want of memory':26}{stats['num_ooms']:14,}"]
     return "\n".join(lines)
+
+
+def memory_snapshot(device=None):
+    """The allocator's segments with their blocks, as torch.cuda.memory_snapshot gives them. Addresses are numbers of
+    Keyway's, the same in each snapshot while a segment lives; device memory has none."""
+    states = ("active_allocated", "active_pending_free", "inactive")
+    index, segments = _index(device), {}
+    for number, total, stream, of_graphs, offset, size, state in _C.list_blocks(index):
+        segment = segments.setdefault(number, {
+            "device": index, "address": number, "total_size": total, "allocated_size": 0, "active_size": 0, "stream": stream,
+            "segment_type": "graph" if of_graphs else "stream", "blocks": []})
+        segment["allocated_size"] += size if states[state] == "active_allocated" else 0
+        segment["active_size"] += size if states[state] != "inactive" else 0
+        segment["blocks"].append({"address": number + offset, "size": size, "state": states[state]})
+    return list(segments.values())
 
 
 def empty_cache():
