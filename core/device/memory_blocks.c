@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kw_memory_for_each_block: what the allocator has, as it is at one moment.
+ * What the allocator has, as it is at one moment (kw_memory_for_each_block).
  */
 #include "base/array.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kw_trace_listen: the application's function for the trace, and devices that begin to tell what they do.
+ * The application's function for the trace (kw_trace_listen), and devices that begin to tell what they do.
  */
 #include "base/error.h"
 #include "base/fork.h"

@@ -177,6 +177,44 @@ bool adds_products(const std::string &op) {
   return ops.count(op) > 0;
 }
 
+/* Whose results lie by rules of their own: see Binding::Rule. */
+Binding::Rule rule_of(const std::string &op) {
+  using Rule = Binding::Rule;
+  static const std::map<std::string, Rule> rules{
+      {"_fft_c2c", Rule::always},
+      {"_fft_c2r", Rule::always},
+      {"_fft_r2c", Rule::always},
+      {"_native_batch_norm_legit", Rule::for_images},
+      {"_native_batch_norm_legit_no_training", Rule::for_images},
+      {"cat", Rule::for_images},
+      {"constant_pad_nd", Rule::for_images},
+      {"max_pool2d_with_indices_backward", Rule::for_images},
+      {"max_pool3d_with_indices", Rule::for_images},
+      {"native_batch_norm", Rule::for_images},
+      {"reflection_pad2d", Rule::for_images},
+      {"reflection_pad3d", Rule::for_images},
+      {"replication_pad2d", Rule::for_images},
+      {"replication_pad3d", Rule::for_images},
+      {"stack", Rule::for_images},
+      {"upsample_nearest3d", Rule::for_images},
+      {"upsample_trilinear3d", Rule::for_images},
+      {"_unsafe_masked_index_put_accumulate", Rule::for_turned},
+      {"binary_cross_entropy_with_logits", Rule::for_turned},
+      {"flip", Rule::for_turned},
+      {"glu", Rule::for_turned},
+      {"huber_loss", Rule::for_turned},
+      {"index", Rule::for_turned},
+      {"index_put", Rule::for_turned},
+      {"masked_fill", Rule::for_turned},
+      {"native_dropout", Rule::for_turned},
+      {"select_scatter", Rule::for_turned},
+      {"slice_scatter", Rule::for_turned},
+      {"sort", Rule::for_turned},
+  };
+  const auto rule = rules.find(op);
+  return rule == rules.end() ? Rule::none : rule->second;
+}
+
 /* What PyTorch promises for an image: see Order for ops of elements. */
 bool keeps_format(const std::string &op) {
   static const std::set<std::string> ops{"max_pool2d_with_indices",
@@ -224,11 +262,14 @@ std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c
   const bool marked = std::any_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t >= 0; });
   binding->written = marked && !changes;
   binding->pointwise = chosen->info.pointwise;
+  const std::string base = split(chosen->name).base;
   /* Which numbers are drawn is a matter of the order. */
   const bool is_random =
       std::any_of(arguments.begin(), arguments.end(), [](const Argument &a) { return a.tag == KW_TAG_GENERATOR; });
+  if (!marked) binding->rule = rule_of(base);
   binding->keeps_format = !marked && keeps_format(chosen->name);
-  binding->keeps_order = binding->pointwise && !marked && !is_random;
+  binding->by_elements = binding->pointwise && !is_random;
+  binding->keeps_order = binding->by_elements && !marked;
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
     if (schema.arguments()[i].name() == "device") binding->device = static_cast<int>(i);
   }

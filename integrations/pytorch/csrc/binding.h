@@ -32,9 +32,12 @@ struct Binding final : c10::OperatorKernel {
    * else (out= and in-place variants) what the op has made is `written` to it. */
   std::vector<int> targets;
   bool written = false;
-  bool pointwise = false;     /* the op may write where it reads, element by element (kw_op_info) */
-  bool keeps_order = false;   /* its result lies as the arguments do */
-  bool keeps_format = false;  /* its results are channels_last where the first argument is */
+  bool pointwise = false;    /* the op may write where it reads, element by element (kw_op_info) */
+  bool by_elements = false;  /* a new result lies as the arguments do */
+  bool keeps_order = false;  /* the same, and all its results are new */
+  bool keeps_format = false; /* its results are channels_last where the first argument is */
+  /* When its results lie as those of fake tensors, by a rule of the operator's own. */
+  enum class Rule { none, for_images, for_turned, always } rule = Rule::none;
   bool adds_products = false; /* math modes are about the op */
   int dtype = -1;             /* the op's argument that says the dtype of its result */
   int device = -1;            /* the operator's argument that names the device */

@@ -87,8 +87,9 @@ class Call {
   at::Tensor wrapped(Handle result) const {
     at::Tensor tensor = wrap(std::move(result), index_);
     if (order_.has_value()) order_->restore(tensor);
-    const bool other = binding_.keeps_format && tensor.dim() == 4 && is_channels_last(stack_[0].toTensor());
-    return other ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
+    if (C10_UNLIKELY(binding_.keeps_format) && tensor.dim() == 4 && is_channels_last(stack_[0].toTensor()))
+      return tensor.contiguous(at::MemoryFormat::ChannelsLast);
+    return tensor;
   }
 
  private:
@@ -338,15 +339,32 @@ void Call::add_dtype() {
 }
 
 /* Puts a result into the argument of an out= or in-place variant. */
-void write(const c10::OperatorHandle &handle, int argument, Handle result, const at::Tensor &target) {
+void write(const Binding &binding, const c10::OperatorHandle &handle, int argument, Handle result,
+           c10::ArrayRef<c10::IValue> values) {
+  const at::Tensor &target = values[argument].toTensor();
   const kw_tensor_ref *ref = kw_tensor_describe(result.get());
   const c10::IntArrayRef shape(ref->shape, ref->rank);
   if (target.sizes() != shape) {
     TORCH_CHECK(handle.schema().arguments()[argument].is_out(), handle.operator_name(), ": the result has shape ",
                 shape, ", which does not fit the tensor to change in place, of shape ", target.sizes());
     target.resize_(shape);
+    const auto order = binding.by_elements ? Order::of(values.slice(0, argument)) : std::nullopt; /* of the arguments */
+    if (order.has_value()) order->restore(target.resize_(order->turn(shape, 1)));
   }
   deliver(std::move(result), target);
+}
+
+bool is_for(Binding::Rule rule, c10::ArrayRef<c10::IValue> values) {
+  switch (rule) {
+    case Binding::Rule::for_images:
+      return Order::is_any(values, [](const at::Tensor &tensor) {
+        return tensor.suggest_memory_format() != at::MemoryFormat::Contiguous;
+      });
+    case Binding::Rule::for_turned:
+      return Order::is_any(values, [](const at::Tensor &tensor) { return !tensor.is_contiguous(); });
+    default:
+      return rule == Binding::Rule::always;
+  }
 }
 
 }  // namespace
@@ -372,9 +390,10 @@ bool Binding::call(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue>
       returned.push_back(results[i].get() != nullptr ? call.wrapped(std::move(results[i])) : at::Tensor());
       continue;
     }
-    if (written) write(handle, targets[i], std::move(results[i]), values[targets[i]].toTensor());
+    if (written) write(*this, handle, targets[i], std::move(results[i]), values);
     returned.push_back(values[targets[i]].toTensor());
   }
+  if (C10_UNLIKELY(rule != Rule::none) && is_for(rule, values)) lay_as_fake(handle, values, returned);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "generator.h"
 #include "graph.h"
 #include "memory.h"
+#include "order.h"
 #include "replay.h"
 #include "share.h"
 #include "status.h"
@@ -20,6 +21,7 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/jit/python/pybind_utils.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include <sstream>
@@ -170,6 +172,16 @@ kw_counters counters(int index) {
 }
 
 /* The function outlives the interpreter: it is never destroyed. */
+void set_python_ask_fake(py::object function) {
+  auto *const kept = new py::object(std::move(function)); /* never destroyed: Python may be gone */
+  set_ask_fake([kept](const c10::FunctionSchema &schema, c10::ArrayRef<c10::IValue> arguments) {
+    const py::gil_scoped_acquire gil;
+    py::tuple values(arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) values[i] = torch::jit::toPyObject(arguments[i]);
+    return (*kept)(schema.name(), schema.overload_name(), values).cast<std::vector<std::vector<int64_t>>>();
+  });
+}
+
 void set_python_decompose(py::function function) {
   auto *kept = new py::function(std::move(function));
   set_decompose([kept](const std::string &name) {
@@ -323,6 +335,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("is_lasting", [](py::handle tensor) { return is_lasting(THPVariable_Unpack(tensor.ptr())); });
   m.def("register_graphs", &guarded<register_graphs>);
   m.def("set_decompose", &set_python_decompose);
+  m.def("set_ask_fake", &set_python_ask_fake);
   m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);
   m.def("make_staged_backend", &make_staged_backend);

@@ -6,10 +6,11 @@
 #include "order.h"
 #include "device.h"
 
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/TensorBase.h>
+#include <ATen/ops/empty_strided.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace torch_keyway {
 
@@ -31,6 +32,15 @@ int compare(const std::vector<Order::Numbers> &strides, const Order::Numbers &sh
 }
 
 }  // namespace
+
+bool Order::is_any(c10::ArrayRef<c10::IValue> arguments, bool (*holds)(const at::Tensor &)) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const c10::IValue &value) {
+    if (value.isTensor()) return value.toTensor().defined() && holds(value.toTensor());
+    if (!value.isTensorList()) return false;
+    const std::vector<at::Tensor> list = value.toTensorVector();
+    return std::any_of(list.begin(), list.end(), holds);
+  });
+}
 
 std::optional<Order> Order::of(c10::ArrayRef<c10::IValue> arguments) {
   size_t rank = 0;
@@ -89,6 +99,39 @@ void Order::restore(const at::Tensor &result) const {
     strides[dims_[i]] = result.stride(static_cast<int64_t>(i));
   }
   result.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+}
+
+/* ---- Fake tensors ------------------------------------------------------------------------------------------------ */
+
+namespace {
+
+AskFake ask_fake;
+
+/* Where there is a next element. */
+bool lies_by(const at::Tensor &tensor, c10::IntArrayRef strides) {
+  for (int64_t i = 0; i < tensor.dim(); ++i) {
+    const auto d = static_cast<size_t>(i);
+    if (tensor.size(i) > 1 && tensor.stride(i) != strides[d]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void set_ask_fake(AskFake function) {
+  ask_fake = std::move(function);
+}
+
+void lay_as_fake(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> arguments,
+                 c10::SmallVectorImpl<at::Tensor> &results) {
+  const std::vector<std::vector<int64_t>> wanted = ask_fake(handle.schema(), arguments);
+  if (wanted.size() != results.size()) return;
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const at::Tensor &have = results[i];
+    if (!have.defined() || static_cast<size_t>(have.dim()) != wanted[i].size() || lies_by(have, wanted[i])) continue;
+    results[i] = at::empty_strided(have.sizes(), wanted[i], have.options()).copy_(have);
+  }
 }
 
 }  // namespace torch_keyway

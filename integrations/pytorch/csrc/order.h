@@ -6,11 +6,14 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <c10/util/ArrayRef.h>
 #include <c10/util/SmallVector.h>
 
+#include <functional>
 #include <optional>
+#include <vector>
 
 namespace torch_keyway {
 
@@ -20,11 +23,18 @@ class Order {
 
   /* Whether any of these lies otherwise than row-major: cheap, for what each call asks. */
   static bool may_differ(c10::ArrayRef<c10::IValue> arguments) {
+    const c10::TensorImpl *last = nullptr; /* often the next one as well */
     for (const c10::IValue &value : arguments) {
-      if (value.isTensor() && value.toTensor().defined() && !value.toTensor().is_contiguous()) return true;
+      if (!value.isTensor()) continue;
+      const c10::TensorImpl *tensor = value.unsafeToTensorImpl();
+      if (tensor == last || tensor == c10::UndefinedTensorImpl::singleton()) continue;
+      if (!tensor->is_contiguous()) return true;
+      last = tensor;
     }
     return false;
   }
+  /* Whether this holds for any of them, also in lists. */
+  static bool is_any(c10::ArrayRef<c10::IValue> arguments, bool (*holds)(const at::Tensor &));
   /* That of the result of an op of elements, among whose arguments these are; nothing where it is row-major. */
   static std::optional<Order> of(c10::ArrayRef<c10::IValue> arguments);
 
@@ -37,5 +47,15 @@ class Order {
  private:
   c10::SmallVector<size_t, 5> dims_; /* the slowest first */
 };
+
+/* Lays the results of an operator as PyTorch's fake tensors have them, for arguments that lie as these: what
+ * torch.compile counts on. Python is asked, once for each kind of arguments, and results that lie otherwise are copied:
+ * for operators that follow rules of their own. */
+void lay_as_fake(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> arguments,
+                 c10::SmallVectorImpl<at::Tensor> &results);
+/* Says the strides of each result; nothing where they depend on the numbers. From any thread. */
+using AskFake =
+    std::function<std::vector<std::vector<int64_t>>(const c10::FunctionSchema &, c10::ArrayRef<c10::IValue> arguments)>;
+void set_ask_fake(AskFake function);
 
 }  // namespace torch_keyway

@@ -4,6 +4,7 @@
  */
 #include "share.h"
 #include "device.h"
+#include "graph.h"
 #include "status.h"
 #include "tensor.h"
 
@@ -50,6 +51,9 @@ std::string share(const at::Tensor &tensor) {
   memory.struct_size = sizeof memory;
   memory.kind = KW_HANDLE_IPC;
   if (kw_tensor_export(bytes.get(), KW_HANDLE_IPC, &memory) != KW_OK) {
+    TORCH_CHECK(!has_graphs(),
+                "the tensor's memory would have to move to be shared, and a graph that was recorded may go on with the "
+                "old one: send it once before anything is recorded, or send tensor.cpu()");
     const Handle shared = copy_to_shared(bytes, index);
     move_storage(storage, shared);
     check(kw_tensor_export(shared.get(), KW_HANDLE_IPC, &memory));

@@ -47,7 +47,7 @@ GROUP = """
 import os, signal, sys
 from datetime import timedelta
 import torch, torch.distributed as dist, torch_keyway
-device = torch_keyway.register({device!r})
+device = torch_keyway.register({device!r}, plugin={plugin!r})
 rank, store = int(sys.argv[1]), dist.FileStore(sys.argv[2], 2)
 dist.init_process_group("keyway", store=store, rank=rank, world_size=2, timeout=timedelta(seconds=60))
 x = torch.ones(1000, device=device)
@@ -56,9 +56,9 @@ assert x[0].item() == 2
 """
 
 
-def run_pair(device, code, folder):
+def run_pair(device, code, folder, plugin=None):
     """What both ranks of a program that starts as GROUP does say, and how they end."""
-    program = GROUP.format(device=device) + code
+    program = GROUP.format(device=device, plugin=plugin) + code
     processes = [start("-c", program, rank, folder / "store") for rank in range(2)]
     return [(process.communicate()[1], process.returncode) for process in processes]
 
@@ -82,6 +82,41 @@ if rank == 0:
     never = dist.irecv(torch.empty(3, device=device), 1)
 futures = [dist.all_reduce(x + 1, async_op=True).get_future().then(lambda done: done.value()[0] + 1) for _ in range(50)]
 """, tmp_path):
+        assert code == 0, text
+
+
+def test_the_example_vendors_device(request, tmp_path):
+    """Collectives ask a device for copies alone. DDP asks for a product with a number as well, which this one does not
+    have, and cpu:0 does."""
+    plugin = request.config.getoption("--vendor-npu")
+    if plugin is None:
+        pytest.skip("--vendor-npu says where its plugin is")
+    for text, code in run_pair("npu", """
+parts = [torch.empty(3, device=device) for _ in range(2)]
+x.fill_(4.0 + rank)
+dist.all_gather(parts, x[:3])
+assert [part.tolist() for part in parts] == [[4] * 3, [5] * 3]
+x.fill_(rank)
+dist.broadcast(x, 1)
+assert x.sum().item() == 1000 and torch_keyway.fallbacks() == {}
+
+class Product(torch.nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = torch.nn.Parameter(weight)
+    def forward(self, x):
+        return x @ self.weight
+
+torch_keyway.set_fallback("allow")
+torch.manual_seed(0)
+inputs, start = torch.randn(2, 8, 4), torch.randn(4, 3)
+model = torch.nn.parallel.DistributedDataParallel(Product(start.to(device)), device_ids=[device.index])
+model(inputs[rank].to(device)).sum().backward()
+gradient, = torch.autograd.grad((inputs.flatten(0, 1) @ start.requires_grad_()).sum() / 2, start)
+assert (model.module.weight.grad.cpu() - gradient).norm() <= 1e-6 * gradient.norm()
+assert set(torch_keyway.fallbacks()) == {"mul.Scalar"}
+dist.destroy_process_group()
+""", tmp_path, plugin):
         assert code == 0, text
 
 

@@ -2,6 +2,8 @@
 """Processes beside the one that uses devices: workers of a DataLoader, and what a forked child may not do."""
 
 import multiprocessing
+import subprocess
+import sys
 import traceback
 from multiprocessing.reduction import ForkingPickler
 
@@ -83,6 +85,29 @@ def test_what_cannot_be_shared_is_a_clear_error():
     sent = pickle(torch.ones(2, device="keyway:0"))  # and gone before anyone has taken it
     with pytest.raises(RuntimeError):
         ForkingPickler.loads(sent)
+
+
+def test_memory_that_a_graph_has_does_not_move():
+    code = """
+import torch, torch_keyway
+from multiprocessing.reduction import ForkingPickler
+device = torch_keyway.register("cpu")
+x, early = torch.ones(2, device=device), torch.ones(2, device=device)
+ForkingPickler.dumps(early)
+graph = torch.keyway.Graph()
+with torch.keyway.graph(graph):
+    y = x + early
+try:
+    ForkingPickler.dumps(x)
+except RuntimeError as error:
+    print(error)
+ForkingPickler.dumps(early)
+early.fill_(4)
+graph.replay()
+print(y.tolist())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.splitlines()[1:] == ["[5.0, 5.0]"] and "a graph that was recorded" in run.stdout, run.stderr
 
 
 def in_a_forked_child(function):

@@ -155,6 +155,13 @@ def _out(function, *names):
     return run
 
 
+def _complex(real, imag, *, out):
+    if out.numel() == 0:  # it lies as a sum of both does
+        sums = real + imag
+        out.resize_(sums.shape).as_strided_(sums.shape, sums.stride())
+    return out.copy_(torch.view_as_complex(torch.stack(torch.broadcast_tensors(real, imag), -1)))
+
+
 def _shrink_backward(grad, self, lambd):
     return torch.where(self.abs() <= lambd, 0, grad)
 
@@ -184,6 +191,8 @@ _OWN = {
     "aten::_embedding_bag_backward": formulas.embedding_bag_backward,
     "aten::_embedding_bag_per_sample_weights_backward": formulas.embedding_bag_per_sample_weights_backward,
     "aten::_weight_norm_interface_backward": formulas.weight_norm_backward,
+    "aten::complex.out": _complex,
+    "aten::polar.out": lambda abs, angle, *, out: _complex(abs * angle.cos(), abs * angle.sin(), out=out),
     "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
     "aten::fmin.out": _out(_fmin),
