@@ -1,55 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loops: every index once, any number of callers, workers where they are needed, and new ones in a forked child. Where
- * a body waits for another thread, a loop on too few threads does not end. Run with as many threads as CPUs, too, which
- * then spin.
+ * Loops: every index once, any number of callers, workers where they are needed. Where a body waits for another thread,
+ * a loop on too few threads does not end. Run with as many threads as CPUs, too, which then spin.
  */
-#include "base/parallel.h"
+#include "testing/test_parallel.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#ifdef __SANITIZE_THREAD__ /* which ends forked children that start threads, unless told otherwise */
-const char *__tsan_default_options(void);
-__attribute__((visibility("default"))) const char *__tsan_default_options(void) {
-  return "die_after_fork=0";
-}
-#endif
-
-#define SIZE 10007
-
-typedef struct visits {
-  unsigned char times[SIZE]; /* written without atomics: every index belongs to one piece */
-  int64_t n, grain;
-  atomic_int pieces;
-  atomic_bool wrong; /* bounds of a piece */
-} visits;
-
-static void visit(void *user, int64_t begin, int64_t end) {
-  visits *v = user;
-  const bool inside = 0 <= begin && begin < end && end <= v->n;
-  if (!inside || begin % v->grain != 0 || (end != v->n && end - begin < v->grain)) atomic_store(&v->wrong, true);
-  for (int64_t i = begin; inside && i < end; i++) v->times[i]++;
-  atomic_fetch_add(&v->pieces, 1);
-}
-
-static bool is_visited(int64_t n, int64_t grain, visits *v) {
-  *v = (visits){.n = n, .grain = grain > 0 ? grain : 1};
-  kw_parallel_for(n, grain, visit, v);
-  bool right = !atomic_load(&v->wrong);
-  for (int64_t i = 0; i < SIZE; i++) right = right && v->times[i] == (i < n);
-  return right;
-}
 
 static void each_index_is_visited_once(void **state) {
   (void)state;
@@ -75,25 +31,6 @@ static void the_largest_loop_has_its_bounds(void **state) {
     kw_parallel_for(INT64_MAX, grains[g], add_length, &sum);
     assert_true(atomic_load(&sum) == INT64_MAX);
   }
-}
-
-/* Two pieces that wait for each other: done only when two threads are inside at once. */
-typedef struct meeting {
-  atomic_int arrived;
-  atomic_bool alone;
-} meeting;
-
-static void meet(void *user, int64_t begin, int64_t end) {
-  meeting *m = user;
-  if (end - begin > 1) atomic_store(&m->alone, true); /* this is all of the loop */
-  atomic_fetch_add(&m->arrived, 1);
-  while (atomic_load(&m->arrived) < 2 && !atomic_load(&m->alone)) sched_yield();
-}
-
-static bool two_threads_meet(void) {
-  meeting m = {0};
-  kw_parallel_for(2, 1, meet, &m);
-  return !atomic_load(&m.alone) && atomic_load(&m.arrived) == 2;
 }
 
 static void threads_work_side_by_side(void **state) {
@@ -243,82 +180,13 @@ static void workers_move_to_a_later_loop(void **state) {
   assert_false(atomic_load(&p.second.alone));
 }
 
-/* ---- Forks ------------------------------------------------------------------------------------------------------- */
-
-/* The status of a child in which two threads meet, again and again, and in whose own child they do. */
-static int fork_and_meet(int generations) {
-  int status = -1;
-  const pid_t pid = fork();
-  if (pid == 0) {
-    bool met = true;
-    for (int i = 0; i < 20; i++) met = met && two_threads_meet();
-    _exit(met && (generations == 1 || fork_and_meet(generations - 1) == 0) ? 0 : 1);
-  }
-  return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
-}
-
-typedef struct hold {
-  atomic_int inside;
-  atomic_bool over;
-} hold;
-
-static void stay(void *user, int64_t begin, int64_t end) {
-  hold *h = user;
-  (void)begin;
-  (void)end;
-  atomic_fetch_add(&h->inside, 1);
-  while (!atomic_load(&h->over)) sched_yield();
-}
-
-static void *call_held(void *user) {
-  kw_parallel_for(1000, 1, stay, user);
-  return NULL;
-}
-
-static void a_child_has_threads_of_its_own(void **state) {
-  (void)state;
-  assert_true(two_threads_meet());
-  assert_int_equal(fork_and_meet(2), 0);
-  /* All workers are in a loop of another thread, which in the child does not go on. */
-  hold h = {0};
-  pthread_t thread;
-  assert_int_equal(pthread_create(&thread, NULL, call_held, &h), 0);
-  while (atomic_load(&h.inside) < (int)kw_parallel_threads()) sched_yield();
-  const int status = fork_and_meet(1);
-  atomic_store(&h.over, true);
-  pthread_join(thread, NULL);
-  assert_int_equal(status, 0);
-  assert_true(two_threads_meet());
-}
-
-static void *loop_until(void *over) {
-  visits v;
-  while (!atomic_load((atomic_bool *)over)) {
-    if (!is_visited(1000, 3, &v)) abort();
-  }
-  return NULL;
-}
-
-static void a_fork_may_come_at_any_time(void **state) {
-  (void)state;
-  atomic_bool over = false;
-  pthread_t threads[2];
-  int status = 0;
-  for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, loop_until, &over), 0);
-  for (int i = 0; i < 20 && status == 0; i++) status = fork_and_meet(1);
-  atomic_store(&over, true);
-  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-  assert_int_equal(status, 0);
-}
-
 int main(void) {
   setenv("KEYWAY_THREADS", "4", 0);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_index_is_visited_once),     cmocka_unit_test(the_largest_loop_has_its_bounds),
-      cmocka_unit_test(threads_work_side_by_side),      cmocka_unit_test(a_loop_waits_for_its_last_piece),
-      cmocka_unit_test(nested_loops_run_inline),        cmocka_unit_test(callers_share_the_threads),
-      cmocka_unit_test(no_caller_waits_for_another),    cmocka_unit_test(workers_move_to_a_later_loop),
-      cmocka_unit_test(a_child_has_threads_of_its_own), cmocka_unit_test(a_fork_may_come_at_any_time),
+      cmocka_unit_test(each_index_is_visited_once),  cmocka_unit_test(the_largest_loop_has_its_bounds),
+      cmocka_unit_test(threads_work_side_by_side),   cmocka_unit_test(a_loop_waits_for_its_last_piece),
+      cmocka_unit_test(nested_loops_run_inline),     cmocka_unit_test(callers_share_the_threads),
+      cmocka_unit_test(no_caller_waits_for_another), cmocka_unit_test(workers_move_to_a_later_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
