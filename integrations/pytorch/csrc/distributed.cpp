@@ -5,6 +5,7 @@
 #include "distributed.h"
 #include "device.h"
 #include "staging.h"
+#include "vendor_collectives.h"
 
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -91,6 +92,14 @@ void check_shares(const char *what, const Staged &one, const Staged &all, int si
                     one.flat.numel(), " for each of ", size, " ranks, which they have to: pad the smaller ones");
 }
 
+/* The same of tensors that are not staged. */
+void check_shares(const char *what, const at::Tensor &one, const at::Tensor &all, int size) {
+  TORCH_CHECK_TYPE(one.scalar_type() == all.scalar_type(), what, ": the tensors are ", one.scalar_type(), " and ",
+                   all.scalar_type(), "; cast one of them");
+  TORCH_CHECK_VALUE(one.numel() * size == all.numel(), what, ": a tensor with ", all.numel(), " numbers does not hold ",
+                    one.numel(), " for each of ", size, " ranks, which it has to: pad the smaller one");
+}
+
 std::vector<Tensors> each(const Tensors &tensors) {
   std::vector<Tensors> all;
   for (const at::Tensor &tensor : tensors) all.push_back({tensor});
@@ -114,7 +123,7 @@ std::vector<Staged> pairs(const char *title, const std::vector<Tensors> &outputs
 /* Its functions have the names of PyTorch 2.13; later ones call them by these as well. */
 class StagedBackend final : public c10d::Backend {
  public:
-  explicit StagedBackend(const c10::intrusive_ptr<c10d::Backend> &host);
+  StagedBackend(const c10::intrusive_ptr<c10d::Backend> &host, bool by_vendor);
   ~StagedBackend() override;
 
   const std::string getBackendName() const override {
@@ -188,27 +197,45 @@ class StagedBackend final : public c10d::Backend {
                      std::vector<int64_t> to_bytes, std::vector<int64_t> from_bytes,
                      const c10d::AllToAllOptions &options);
 
+  /* Whether it is the vendor's library that is called, for one tensor, or for one reduction of it. */
+  template <class... Reductions>
+  bool is_there(const Tensors &tensors, const Reductions &...reduction) const {
+    return vendor_ != nullptr && tensors.size() == 1 && VendorCollectives::serves(tensors[0], reduction...);
+  }
+
   c10::intrusive_ptr<c10d::Backend> host_;
+  std::unique_ptr<VendorCollectives> vendor_; /* nullptr: all goes by the host */
   std::unique_ptr<Staging> staging_;
 };
 
-StagedBackend::StagedBackend(const c10::intrusive_ptr<c10d::Backend> &host)
-    : Backend(host->getRank(), host->getSize()), host_(host), staging_(std::make_unique<Staging>(rank_)) {}
+StagedBackend::StagedBackend(const c10::intrusive_ptr<c10d::Backend> &host, bool by_vendor)
+    : Backend(host->getRank(), host->getSize()),
+      host_(host),
+      vendor_(by_vendor ? std::make_unique<VendorCollectives>(host) : nullptr),
+      staging_(std::make_unique<Staging>(rank_)) {}
 
 /* What was begun is ended, as by gloo; callbacks of it may need the GIL. Nothing is at the end of the process. */
 StagedBackend::~StagedBackend() {
   if (Crew::all_ended()) {
     (void)staging_.release();
+    (void)vendor_.release();
     (void)host_.release();
     return;
   }
   std::optional<pybind11::gil_scoped_release> release;
   if (PyGILState_Check()) release.emplace();
   staging_.reset();
+  vendor_.reset();
   host_.reset();
 }
 
 WorkPtr StagedBackend::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options) {
+  if (is_there(tensors)) {
+    return staging_->launch_there(OpType::BROADCAST, "keyway:broadcast", {}, tensors,
+                                  [=, this](const auto &, const auto &out, kw_stream *stream) {
+                                    vendor_->broadcast(tensors[0], out[0], static_cast<int>(options.rootRank), stream);
+                                  });
+  }
   const Staged data(tensors, rank_ == options.rootRank ? in : out);
   return staging_->launch(OpType::BROADCAST, "keyway:broadcast", {data}, [=, this] {
     Tensors bytes{data.bytes()};
@@ -225,6 +252,12 @@ WorkPtr StagedBackend::allreduce_coalesced(Tensors &tensors, const c10d::Allredu
 }
 
 WorkPtr StagedBackend::reduce(Tensors &tensors, const c10d::ReduceOptions &options) {
+  if (is_there(tensors, options.reduceOp)) {
+    return staging_->launch_there(
+        OpType::REDUCE, "keyway:reduce", {}, tensors, [=, this](const auto &, const auto &out, kw_stream *stream) {
+          vendor_->reduce(tensors[0], out[0], options.reduceOp, static_cast<int>(options.rootRank), stream);
+        });
+  }
   const Staged data(tensors, rank_ == options.rootRank ? in_and_out : in);
   const Reduction reduction(options.reduceOp, data.flat.scalar_type(), size_);
   const at::Tensor operand = reduction.operand(data.flat);
@@ -247,6 +280,13 @@ WorkPtr StagedBackend::allgather(std::vector<Tensors> &outputs, Tensors &inputs,
 }
 
 WorkPtr StagedBackend::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options) {
+  if (is_there({input}) && is_there({output})) {
+    check_shares("all_gather_single", input, output, size_);
+    return staging_->launch_there(OpType::_ALLGATHER_BASE, "keyway:all_gather_single", {input}, {output},
+                                  [=, this](const auto &in, const auto &out, kw_stream *stream) {
+                                    vendor_->all_gather(input, in[0], out[0], stream);
+                                  });
+  }
   return all_gather(OpType::_ALLGATHER_BASE, "keyway:all_gather_single", {{output}}, {{input}}, options);
 }
 
@@ -299,6 +339,13 @@ WorkPtr StagedBackend::reduce_scatter(Tensors &outputs, std::vector<Tensors> &in
 
 WorkPtr StagedBackend::_reduce_scatter_base(at::Tensor &output, at::Tensor &input,
                                             const c10d::ReduceScatterOptions &options) {
+  if (is_there({input}, options.reduceOp) && is_there({output})) {
+    check_shares("reduce_scatter_single", output, input, size_);
+    return staging_->launch_there(OpType::_REDUCE_SCATTER_BASE, "keyway:reduce_scatter_single", {input}, {output},
+                                  [=, this](const auto &in, const auto &out, kw_stream *stream) {
+                                    vendor_->reduce_scatter(output, in[0], out[0], options.reduceOp, stream);
+                                  });
+  }
   return reduce_scatter(OpType::_REDUCE_SCATTER_BASE, "keyway:reduce_scatter_single", {{output}}, {{input}}, options);
 }
 
@@ -352,6 +399,12 @@ WorkPtr StagedBackend::barrier(const c10d::BarrierOptions &options) {
 
 WorkPtr StagedBackend::allreduce(OpType type, const char *title, const Tensors &tensors,
                                  const c10d::AllreduceOptions &options) {
+  if (is_there(tensors, options.reduceOp)) {
+    return staging_->launch_there(type, title, {}, tensors,
+                                  [=, this](const auto &, const auto &out, kw_stream *stream) {
+                                    vendor_->all_reduce(tensors[0], out[0], options.reduceOp, stream);
+                                  });
+  }
   const Staged data(tensors, in_and_out);
   const Reduction reduction(options.reduceOp, data.flat.scalar_type(), size_);
   const at::Tensor operand = reduction.operand(data.flat);
@@ -446,8 +499,8 @@ WorkPtr StagedBackend::all_to_all(OpType type, const char *title, const Staged &
 
 }  // namespace
 
-c10::intrusive_ptr<c10d::Backend> make_staged_backend(const c10::intrusive_ptr<c10d::Backend> &host) {
-  return c10::make_intrusive<StagedBackend>(host);
+c10::intrusive_ptr<c10d::Backend> make_staged_backend(const c10::intrusive_ptr<c10d::Backend> &host, bool by_vendor) {
+  return c10::make_intrusive<StagedBackend>(host, by_vendor);
 }
 
 void end_staging() {

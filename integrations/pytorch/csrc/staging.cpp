@@ -4,12 +4,16 @@
  */
 #include "staging.h"
 #include "device.h"
+#include "status.h"
+#include "tensor.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/thread_name.h>
+#include <keyway/dlpack.h>
+#include <keyway/interop.h>
 
 #include <algorithm>
 #include <set>
@@ -313,6 +317,72 @@ void Staging::end(Task &task, const std::vector<WorkPtr> &works) {
                         task.work->retrieveOpType() == c10d::OpType::RECVANYSOURCE ? works[0]->sourceRank() : -1);
   } catch (const std::exception &error) {
     task.work->fail(text_of(error));
+  }
+}
+
+/* ---- On the device ----------------------------------------------------------------------------------------------- */
+
+/* Contiguous memory of a tensor's, for use on a stream until it is let go: reuse waits for what is enqueued there by
+ * then. The stream waits for what has used the memory so far. */
+class Lent {
+ public:
+  Lent(const at::Tensor &tensor, kw_stream *stream) : tensor_(tensor), contiguous_(tensor.contiguous()) {
+    check(kw_tensor_to_dlpack(view_of(contiguous_).get(), stream, &managed_));
+  }
+  Lent(Lent &&other) noexcept
+      : tensor_(std::move(other.tensor_)),
+        contiguous_(std::move(other.contiguous_)),
+        managed_(std::exchange(other.managed_, nullptr)) {}
+  ~Lent() {
+    if (managed_ != nullptr) managed_->deleter(managed_);
+  }
+  void *address() const {
+    return static_cast<char *>(managed_->dl_tensor.data) + managed_->dl_tensor.byte_offset;
+  }
+  /* On the current stream. */
+  void give_back() const {
+    if (!contiguous_.is_same(tensor_)) copy({contiguous_}, {tensor_});
+  }
+
+ private:
+  at::Tensor tensor_, contiguous_;
+  DLManagedTensorVersioned *managed_ = nullptr;
+};
+
+struct There {
+  std::vector<Lent> inputs, outputs;
+  c10::Stream stream;
+  Enqueue enqueue;
+  c10::intrusive_ptr<StagedWork> work;
+};
+
+WorkPtr Staging::launch_there(c10d::OpType type, const char *title, Tensors inputs, Tensors outputs, Enqueue enqueue) {
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  const at::Tensor &first = inputs.empty() ? outputs.at(0) : inputs[0];
+  auto there = std::make_shared<There>(There{{}, {}, own_streams({first.device().index()})[0], std::move(enqueue), {}});
+  for (const at::Tensor &tensor : inputs) there->inputs.emplace_back(tensor, stream_of(there->stream));
+  for (const at::Tensor &tensor : outputs) there->outputs.emplace_back(tensor, stream_of(there->stream));
+  if (!c10d::isP2POp(type)) ++collectives_;
+  there->work =
+      c10::make_intrusive<StagedWork>(rank_, type, title, inputs, outputs.empty() ? inputs : outputs, collectives_);
+  WorkPtr work = there->work;
+  starting_.run([this, there] { this->enqueue(*there); });
+  return work;
+}
+
+void Staging::enqueue(There &there) {
+  try {
+    std::vector<void *> inputs, outputs;
+    for (const Lent &lent : there.inputs) inputs.push_back(lent.address());
+    for (const Lent &lent : there.outputs) outputs.push_back(lent.address());
+    there.enqueue(inputs, outputs, stream_of(there.stream));
+    const c10::StreamGuard guard(there.stream);
+    for (const Lent &lent : there.outputs) lent.give_back();
+    std::vector<c10::Event> done;
+    done.emplace_back(device_type).record(there.stream);
+    there.work->complete(std::move(done), -1);
+  } catch (const std::exception &error) {
+    there.work->fail(text_of(error));
   }
 }
 

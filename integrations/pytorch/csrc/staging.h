@@ -15,6 +15,7 @@
 #pragma once
 
 #include <c10/core/Event.h>
+#include <keyway/keyway.h>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
 #include <atomic>
@@ -30,6 +31,8 @@ namespace torch_keyway {
 
 using Tensors = std::vector<at::Tensor>;
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+/* Puts work on a stream, with the addresses of inputs and outputs on the device. */
+using Enqueue = std::function<void(const std::vector<void *> &, const std::vector<void *> &, kw_stream *)>;
 
 /* Up to `limit` threads that run tasks, begun in the order in which they came. All of them are done when it ends. */
 class Crew {
@@ -83,6 +86,7 @@ struct Staged {
 };
 
 class StagedWork;
+struct There;
 
 /* A group's threads and streams. */
 class Staging {
@@ -93,6 +97,10 @@ class Staging {
   WorkPtr launch(
       c10d::OpType type, const char *title, std::vector<Staged> staged, std::function<std::vector<WorkPtr>()> start,
       std::function<void()> after = [] {});
+  /* Has `enqueue` put work on a stream of the group's own, with each tensor's memory, which is contiguous: on a copy of
+   * a tensor that is not. What is enqueued comes after the caller's streams have written the inputs so far, and the
+   * Work is complete when it is enqueued: who waits makes his current stream wait. */
+  WorkPtr launch_there(c10d::OpType type, const char *title, Tensors inputs, Tensors outputs, Enqueue enqueue);
   /* How many were launched, those between two ranks left out. */
   uint64_t collectives() const {
     return collectives_;
@@ -108,6 +116,7 @@ class Staging {
   };
 
   void begin(const std::shared_ptr<Task> &task);
+  void enqueue(There &there);
   void end(Task &task, const std::vector<WorkPtr> &works);
   std::vector<c10::Stream> own_streams(const std::vector<c10::DeviceIndex> &indices);
 

@@ -16,9 +16,9 @@ TRAIN = HERE.parents[2] / "examples/distributed/train.py"
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
-def start(*arguments):
-    return subprocess.Popen([sys.executable, *map(str, arguments)], env=ENVIRONMENT, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
+def start(*arguments, **environment):
+    return subprocess.Popen([sys.executable, *map(str, arguments)], env=ENVIRONMENT | environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def check_group(size, folder):
@@ -56,10 +56,10 @@ assert x[0].item() == 2
 """
 
 
-def run_pair(device, code, folder, plugin=None):
+def run_pair(device, code, folder, plugin=None, **environment):
     """What both ranks of a program that starts as GROUP does say, and how they end."""
     program = GROUP.format(device=device, plugin=plugin) + code
-    processes = [start("-c", program, rank, folder / "store") for rank in range(2)]
+    processes = [start("-c", program, rank, folder / "store", **environment) for rank in range(2)]
     return [(process.communicate()[1], process.returncode) for process in processes]
 
 
@@ -118,6 +118,75 @@ assert set(torch_keyway.fallbacks()) == {"mul.Scalar"}
 dist.destroy_process_group()
 """, tmp_path, plugin):
         assert code == 0, text
+
+
+BY_VENDOR = """
+def numbers(dtype, rank):
+    return torch.arange(12).reshape(3, 4).to(dtype) + 10 * rank
+
+both = [0, 1]
+for dtype in (torch.float32, torch.int64):
+    mine, parts = numbers(dtype, rank).to(device), [numbers(dtype, each) for each in both]
+    for op, wanted in {"SUM": parts[0] + parts[1], "PRODUCT": parts[0] * parts[1], "MIN": parts[0], "MAX": parts[1]}.items():
+        turned = mine.t().clone().t()  # in other memory, and there it has to be in the end
+        works = [dist.all_reduce(x, getattr(dist.ReduceOp, op), async_op=True) for x in (mine.clone(), turned)]
+        results = [work.result()[0] if work.wait() else None for work in works]
+        assert all(torch.equal(each.cpu(), wanted) for each in results), (op, results)
+    out = torch.empty(6, 4, dtype=dtype, device=device)
+    dist.all_gather_into_tensor(out, mine)
+    assert torch.equal(out.cpu(), torch.cat(parts))
+    part = torch.empty(3, 2, dtype=dtype, device=device)
+    dist.reduce_scatter_tensor(part, mine)
+    assert torch.equal(part.cpu().flatten(), (parts[0] + parts[1]).flatten()[6 * rank : 6 * rank + 6])
+    x = mine.clone()
+    dist.reduce(x, 1)
+    assert rank == 0 or torch.equal(x.cpu(), parts[0] + parts[1])
+    x = mine.clone()
+    dist.broadcast(x, 1)
+    assert torch.equal(x.cpu(), parts[1])
+x = numbers(torch.float32, rank).to(device)
+dist.all_reduce(x, dist.ReduceOp.AVG)
+assert torch.equal(x.cpu(), numbers(torch.float32, 0) + 5)
+flags = torch.tensor([rank == 0, False], device=device)  # by the host
+dist.all_reduce(flags)
+assert flags.tolist() == [True, False]
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2).to(device), device_ids=[device.index])
+model(x).sum().backward()
+for each in model.parameters():
+    first = each.grad.clone()
+    dist.broadcast(first, 0)
+    assert torch.equal(first.cpu(), each.grad.cpu())
+try:
+    dist.all_reduce(torch.ones(1 << 19, device=device))  # more than the library takes
+    raise AssertionError("no error")
+except dist.DistBackendError as error:
+    assert "failed: RCCL, ncclAllReduce: invalid argument" in str(error), error
+dist.destroy_process_group()
+"""
+
+
+@pytest.fixture
+def emulated_hip(tmp_path):
+    """What makes a process have the emulated device and a library of RCCL's names."""
+    driver = HERE.parents[2] / "build/release/tests/emulated/hip"
+    if not driver.is_dir():
+        pytest.skip("there is no build/release/tests/emulated/hip: the emulated driver was not built")
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", tmp_path / "librccl.so.1", HERE / "rccl_by_files.c"], check=True)
+    return {"LD_LIBRARY_PATH": f"{driver}:{tmp_path}", "RCCL_BY_FILES": str(tmp_path), "KEYWAY_COLLECTIVES": "vendor"}
+
+
+def test_collectives_by_the_vendors_library(emulated_hip, tmp_path):
+    """On an emulated device: no hardware has run this."""
+    ended = run_pair("hip", BY_VENDOR, tmp_path, **emulated_hip)
+    for text, code in ended:
+        assert code == 0, text
+    assert [path for path in tmp_path.iterdir() if path.name.isdigit()], "the library was not asked"
+
+
+def test_a_vendors_library_that_is_not_there(emulated_hip, tmp_path):
+    (tmp_path / "librccl.so.1").unlink()
+    for text, code in run_pair("hip", "", tmp_path, **emulated_hip):
+        assert code == 1 and "has no librccl.so.1, which KEYWAY_COLLECTIVES=vendor asks for" in text, text
 
 
 def test_torchrun():
