@@ -118,6 +118,13 @@ std::vector<Staged> pairs(const char *title, const std::vector<Tensors> &outputs
   return all;
 }
 
+/* Whether it is the vendor's library that is called, for one tensor, or for one reduction of it. */
+template <class... Reductions>
+bool is_there(const std::unique_ptr<VendorCollectives> &vendor, const Tensors &tensors,
+              const Reductions &...reduction) {
+  return vendor != nullptr && tensors.size() == 1 && VendorCollectives::serves(tensors[0], reduction...);
+}
+
 /* ---- Backend ----------------------------------------------------------------------------------------------------- */
 
 /* Its functions have the names of PyTorch 2.13; later ones call them by these as well. */
@@ -197,12 +204,6 @@ class StagedBackend final : public c10d::Backend {
                      std::vector<int64_t> to_bytes, std::vector<int64_t> from_bytes,
                      const c10d::AllToAllOptions &options);
 
-  /* Whether it is the vendor's library that is called, for one tensor, or for one reduction of it. */
-  template <class... Reductions>
-  bool is_there(const Tensors &tensors, const Reductions &...reduction) const {
-    return vendor_ != nullptr && tensors.size() == 1 && VendorCollectives::serves(tensors[0], reduction...);
-  }
-
   c10::intrusive_ptr<c10d::Backend> host_;
   std::unique_ptr<VendorCollectives> vendor_; /* nullptr: all goes by the host */
   std::unique_ptr<Staging> staging_;
@@ -230,7 +231,7 @@ StagedBackend::~StagedBackend() {
 }
 
 WorkPtr StagedBackend::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options) {
-  if (is_there(tensors)) {
+  if (is_there(vendor_, tensors)) {
     return staging_->launch_there(OpType::BROADCAST, "keyway:broadcast", {}, tensors,
                                   [=, this](const auto &, const auto &out, kw_stream *stream) {
                                     vendor_->broadcast(tensors[0], out[0], static_cast<int>(options.rootRank), stream);
@@ -252,7 +253,7 @@ WorkPtr StagedBackend::allreduce_coalesced(Tensors &tensors, const c10d::Allredu
 }
 
 WorkPtr StagedBackend::reduce(Tensors &tensors, const c10d::ReduceOptions &options) {
-  if (is_there(tensors, options.reduceOp)) {
+  if (is_there(vendor_, tensors, options.reduceOp)) {
     return staging_->launch_there(
         OpType::REDUCE, "keyway:reduce", {}, tensors, [=, this](const auto &, const auto &out, kw_stream *stream) {
           vendor_->reduce(tensors[0], out[0], options.reduceOp, static_cast<int>(options.rootRank), stream);
@@ -280,7 +281,7 @@ WorkPtr StagedBackend::allgather(std::vector<Tensors> &outputs, Tensors &inputs,
 }
 
 WorkPtr StagedBackend::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options) {
-  if (is_there({input}) && is_there({output})) {
+  if (is_there(vendor_, {input}) && is_there(vendor_, {output})) {
     check_shares("all_gather_single", input, output, size_);
     return staging_->launch_there(OpType::_ALLGATHER_BASE, "keyway:all_gather_single", {input}, {output},
                                   [=, this](const auto &in, const auto &out, kw_stream *stream) {
@@ -339,7 +340,7 @@ WorkPtr StagedBackend::reduce_scatter(Tensors &outputs, std::vector<Tensors> &in
 
 WorkPtr StagedBackend::_reduce_scatter_base(at::Tensor &output, at::Tensor &input,
                                             const c10d::ReduceScatterOptions &options) {
-  if (is_there({input}, options.reduceOp) && is_there({output})) {
+  if (is_there(vendor_, {input}, options.reduceOp) && is_there(vendor_, {output})) {
     check_shares("reduce_scatter_single", output, input, size_);
     return staging_->launch_there(OpType::_REDUCE_SCATTER_BASE, "keyway:reduce_scatter_single", {input}, {output},
                                   [=, this](const auto &in, const auto &out, kw_stream *stream) {
@@ -399,7 +400,7 @@ WorkPtr StagedBackend::barrier(const c10d::BarrierOptions &options) {
 
 WorkPtr StagedBackend::allreduce(OpType type, const char *title, const Tensors &tensors,
                                  const c10d::AllreduceOptions &options) {
-  if (is_there(tensors, options.reduceOp)) {
+  if (is_there(vendor_, tensors, options.reduceOp)) {
     return staging_->launch_there(type, title, {}, tensors,
                                   [=, this](const auto &, const auto &out, kw_stream *stream) {
                                     vendor_->all_reduce(tensors[0], out[0], options.reduceOp, stream);
