@@ -7,6 +7,7 @@ FOLDER holds the store that the processes meet by, and takes RANK.json: what wen
 The first check that fails is the last one: the ranks are no longer in step.
 """
 
+import copy
 import ctypes
 import functools
 import json
@@ -437,6 +438,32 @@ def data_parallel_options(device):
                     torch.testing.assert_close(mine[name], wanted[name], rtol=1e-5, atol=1e-6)
     with wrapped.no_sync():
         wrapped(x.to(device), False).sum().backward()
+
+
+@check
+def batch_norm_over_all(device):
+    """nn.SyncBatchNorm, of batches of other sizes, is nn.BatchNorm2d of all of them."""
+    reference = torch.nn.BatchNorm2d(3)
+    with torch.no_grad():
+        reference.weight.copy_(numbers(torch.float32, 3, of=7))
+        reference.bias.copy_(numbers(torch.float32, 3, of=8))
+    mine = torch.nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(reference)).to(device)
+    parts = [numbers(torch.float32, i + 2, 3, 2, 2, of=i) for i in range(size)]
+    x, everything = parts[rank].to(device).requires_grad_(), torch.cat(parts).requires_grad_()
+    out, wanted = mine(x), reference(everything)
+    out.sin().sum().backward()
+    wanted.sin().sum().backward()
+    for parameter in mine.parameters():
+        dist.all_reduce(parameter.grad)
+    place = sum(len(part) for part in parts[:rank])
+    torch.testing.assert_close(out.cpu(), wanted[place : place + len(x)])
+    torch.testing.assert_close(x.grad.cpu(), everything.grad[place : place + len(x)], rtol=1e-4, atol=1e-5)
+    for (name, there), here in zip(mine.named_parameters(), reference.parameters()):
+        torch.testing.assert_close(there.grad.cpu(), here.grad, rtol=1e-4, atol=1e-5, msg=name)
+    for name in ("running_mean", "running_var"):
+        torch.testing.assert_close(getattr(mine, name).cpu(), getattr(reference, name), msg=name)
+    mine.eval(), reference.eval()
+    torch.testing.assert_close(mine(x).cpu(), reference(parts[rank]))
 
 
 @check

@@ -70,6 +70,8 @@ OPTIMIZERS = {
     "adamw": lambda p: torch.optim.AdamW(p, lr=0.003),
     "adamw, foreach": lambda p: torch.optim.AdamW(p, lr=0.003, foreach=True),
     "adamw, fused": lambda p: torch.optim.AdamW(p, lr=0.003, fused=True),
+    "adagrad, fused": lambda p: torch.optim.Adagrad(p, lr=0.01, fused=True),
+    "adam, fused, the rate a tensor": lambda p: torch.optim.Adam(p, lr=torch.tensor(0.003), fused=True),
 }
 
 

@@ -51,6 +51,10 @@ def _unique2(self, sorted=True, return_inverse=False, return_counts=False):
     return values[is_new], inverse.view(self.shape) if return_inverse else inverse, counts
 
 
+def _unique(self, sorted=True, return_inverse=False):
+    return _unique2(self, sorted, return_inverse)[:2]
+
+
 def _unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
     rows = self.flatten() if dim is None else self.movedim(dim, 0)
     is_new = _starts(rows)
@@ -162,6 +166,13 @@ def _complex(real, imag, *, out):
     return out.copy_(torch.view_as_complex(torch.stack(torch.broadcast_tensors(real, imag), -1)))
 
 
+def _linspace(start, end, steps, *, out):
+    """Of integers between integers: what is behind the point of an end is dropped first, as PyTorch's CPU does it."""
+    if not out.dtype.is_floating_point and not out.dtype.is_complex:
+        start, end = int(start), int(end)
+    return out.resize_(steps).copy_(torch._refs.linspace(start, end, steps, dtype=out.dtype, device=out.device))
+
+
 def _shrink_backward(grad, self, lambd):
     return torch.where(self.abs() <= lambd, 0, grad)
 
@@ -171,6 +182,7 @@ _LOST = ("aten::huber_loss_backward.out", "aten::smooth_l1_loss_backward.grad_in
 
 # What PyTorch has no decomposition for, or one that is circular or makes another shape.
 _OWN = {
+    "aten::_unique": _unique,
     "aten::_unique2": _unique2,
     "aten::unique_consecutive": _unique_consecutive,
     "aten::unique_dim": _unique_dim,
@@ -188,6 +200,15 @@ _OWN = {
     "aten::_cdist_backward": formulas.cdist_backward,
     "aten::_ctc_loss": formulas.ctc_loss,
     "aten::_ctc_loss_backward": formulas.ctc_loss_backward,
+    "aten::batch_norm_stats": formulas.batch_norm_stats,
+    "aten::batch_norm_gather_stats_with_counts": formulas.batch_norm_gather_stats,
+    "aten::batch_norm_elemt": formulas.batch_norm_elemt,
+    "aten::batch_norm_backward_reduce": formulas.batch_norm_backward_reduce,
+    "aten::batch_norm_backward_elemt": formulas.batch_norm_backward_elemt,
+    "aten::_fused_adagrad_": formulas.fused_adagrad,
+    "aten::_fused_adagrad_.tensor_lr": formulas.fused_adagrad,
+    **{f"aten::{step}.tensor_lr": formulas.at_rate(getattr(torch, step))
+       for step in ("_fused_adam_", "_fused_adamw_", "_fused_sgd_")},
     "aten::_embedding_bag_backward": formulas.embedding_bag_backward,
     "aten::_embedding_bag_per_sample_weights_backward": formulas.embedding_bag_per_sample_weights_backward,
     "aten::_weight_norm_interface_backward": formulas.weight_norm_backward,
@@ -197,6 +218,7 @@ _OWN = {
     "aten::fmax.out": _out(_fmax),
     "aten::fmin.out": _out(_fmin),
     "aten::hardshrink_backward.grad_input": _out(_shrink_backward, "grad_input"),
+    "aten::linspace.out": _linspace,
     "aten::multi_margin_loss_backward": formulas.multi_margin_loss_backward,
     "aten::multilabel_margin_loss_backward": formulas.multilabel_margin_loss_backward,
     "aten::multilabel_margin_loss_forward": formulas.multilabel_margin_loss_forward,

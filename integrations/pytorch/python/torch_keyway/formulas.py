@@ -234,3 +234,87 @@ RESAMPLING_BACKWARD = {
     name: lambda grad, outputs, shape, *rest, name=name: _resampled(name, grad, shape[2:], outputs, rest, True)
     for name in _ALONG_ONE_DIMENSION
 }
+
+
+# ---- Batch norm over the batches of several processes (nn.SyncBatchNorm) ------------------------------------------------
+
+
+def _by_channel(x, *numbers):
+    """`x` in f32 at least, and a number for each channel, 1 for None, at the shape that goes with it."""
+    shape = [-1 if d == 1 else 1 for d in range(x.dim())]
+    return _widened(x), *(1 if each is None else _widened(each).view(shape) for each in numbers)
+
+
+def _widened(x):
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def _all_but_channels(x):
+    return [d for d in range(x.dim()) if d != 1]
+
+
+def _laid_out(result, input):
+    """In the dtype and the order in memory of `input`."""
+    return result.to(input.dtype).contiguous(memory_format=torch._prims_common.suggest_memory_format(input))
+
+
+def batch_norm_stats(input, eps):
+    var, mean = torch.var_mean(_widened(input), _all_but_channels(input), correction=0)
+    return mean, (var + eps).rsqrt()
+
+
+def batch_norm_gather_stats(input, mean, invstd, running_mean, running_var, momentum, eps, counts):
+    """Of the processes' own, a row each, those of all samples. The running ones change along."""
+    counts = counts.to(mean.dtype).view(-1, 1)
+    total = counts.sum()
+    mean_of_all = (mean * counts).sum(0) / total
+    var = ((invstd.square().reciprocal() - eps + (mean - mean_of_all).square()) * counts).sum(0) / total
+    for running, new in ((running_mean, mean_of_all), (running_var, var * (total / (total - 1)))):
+        if running is not None:
+            running.lerp_(new.to(running.dtype), momentum)
+    return mean_of_all, (var + eps).rsqrt()
+
+
+def batch_norm_elemt(input, weight, bias, mean, invstd, eps):
+    x, mean, invstd, weight = _by_channel(input, mean, invstd, weight)
+    normal = (x - mean) * invstd * weight
+    return _laid_out(normal if bias is None else normal + _by_channel(input, bias)[1], input)
+
+
+def batch_norm_backward_reduce(grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g):
+    x, mean_of_channel = _by_channel(input, mean)
+    grad, dims = _widened(grad_out), _all_but_channels(input)
+    sum_dy, sum_dy_xmu = grad.sum(dims), (grad * (x - mean_of_channel)).sum(dims)
+    dtype = mean.dtype if weight is None else weight.dtype
+    return (sum_dy if input_g else None, sum_dy_xmu if input_g else None,
+            (sum_dy_xmu * invstd).to(dtype) if weight_g else None, sum_dy.to(dtype) if bias_g else None)
+
+
+def batch_norm_backward_elemt(grad_out, input, mean, invstd, weight, sum_dy, sum_dy_xmu, count):
+    total = count.sum()
+    x, mean, invstd, weight, dy, dy_xmu = _by_channel(input, mean, invstd, weight, sum_dy / total, sum_dy_xmu / total)
+    return _laid_out((_widened(grad_out) - dy - (x - mean) * invstd.square() * dy_xmu) * invstd * weight, input)
+
+
+# ---- Optimizers -------------------------------------------------------------------------------------------------------
+
+
+def fused_adagrad(self, grads, state_sums, state_steps, *, lr, lr_decay, weight_decay, eps, maximize, grad_scale=None,
+                  found_inf=None):
+    """`lr` may be a tensor."""
+    if found_inf is not None and found_inf.item():
+        return
+    for parameter, grad, sums, step in zip(self, grads, state_sums, state_steps, strict=True):
+        if grad_scale is not None:
+            grad.div_(grad_scale)
+        if maximize:
+            grad = -grad
+        if weight_decay:
+            grad = grad.add(parameter, alpha=weight_decay)
+        sums.addcmul_(grad, grad)
+        parameter.sub_(grad / (sums.sqrt() + eps) * (lr / (1 + (step - 1) * lr_decay)))
+
+
+def at_rate(step):
+    """A fused step that takes its learning rate as a tensor, by the one that takes a number, as PyTorch's CPU does it."""
+    return lambda *lists, lr, **options: step(*lists, lr=lr.item(), **options)

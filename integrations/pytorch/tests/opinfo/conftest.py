@@ -10,6 +10,7 @@ import pytest
 _folder = tempfile.TemporaryDirectory()
 os.environ["KEYWAY_TRACE"] = os.path.join(_folder.name, "trace.json")
 
+import level  # noqa: E402
 import totals  # noqa: E402
 import torch  # noqa: E402
 import torch_keyway  # noqa: E402
@@ -18,8 +19,10 @@ import torch_keyway  # noqa: E402
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="the device, as torch_keyway.register takes it (default: cpu)")
     parser.addoption("--plugin", help="a plugin's file to load first")
+    parser.addoption("--dtypes", metavar="A,B", help=f"take these of {', '.join(totals.dtypes)} (default: all)")
     parser.addoption("--every", type=int, default=1, metavar="N", help="take every N-th sample of each operator")
     parser.addoption("--shard", default="1/1", metavar="I/N", help="take the operators of part I of N")
+    parser.addoption("--counts", metavar="FILE", help="write what became of the samples to a file that level.py reads")
     parser.addoption("--record", metavar="FILE", help="write what fails, and the totals, to a file, too")
 
 
@@ -51,6 +54,8 @@ def pytest_terminal_summary(terminalreporter, config):
     text = totals.text(config.getoption("--device"))
     terminalreporter.section("totals")
     terminalreporter.write_line(text)
+    if path := config.getoption("--counts"):
+        level.write(path, device=config.getoption("--device"), every=config.getoption("--every"), torch=torch.__version__)
     if config.getoption("--record"):
         with open(config.getoption("--record"), "a") as file:
             file.write(text + "\n")

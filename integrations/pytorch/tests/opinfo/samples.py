@@ -2,7 +2,23 @@
 """Samples of PyTorch's operator database: on a device as on the CPU, and as text."""
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
+
+
+class Recorder(TorchDispatchMode):
+    """Which operators PyTorch's CPU runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.seen.add(function)
+        return function(*args, **(kwargs or {}))
+
+    def is_random(self):
+        return any(torch.Tag.nondeterministic_seeded in function.tags for function in self.seen)
 
 
 class NotDense(Exception):

@@ -6,6 +6,9 @@ import ctypes
 import json
 import os
 
+import known
+import level
+import pytest
 import torch
 import torch_keyway
 
@@ -16,12 +19,34 @@ names = {
     torch.float8_e4m3fn: "f8e4m3fn", torch.float8_e5m2: "f8e5m2", torch.complex64: "c64", torch.complex128: "c128",
 }  # fmt: skip
 
+dtypes = {name: dtype for dtype, name in sorted(names.items(), key=lambda item: item[1] != "f32")}  # f32 first
+
 outcomes = {"forward": collections.Counter(), "backward": collections.Counter()}
 outside = collections.Counter()  # samples by the operator that they stop at
-reasons = collections.Counter()  # listed samples by reason
 entries = collections.defaultdict(set)  # dtypes by entry of the database
 _ran = collections.defaultdict(set)  # dtypes by op
 _read = 0
+
+
+def wanted(config):
+    """The dtypes that --dtypes names."""
+    given = config.getoption("--dtypes")
+    return [dtype for name, dtype in dtypes.items() if not given or name in given.split(",")]
+
+
+def part(config, database):
+    """The entries that --shard names."""
+    number, parts = map(int, config.getoption("--shard").split("/"))
+    return database[number - 1 :: parts]
+
+
+def conclude(problems, name, dtype, every, record):
+    """Ends the test of an entry and a dtype. What known.toml says is held against all samples alone."""
+    if every == 1:
+        problems = problems + known.stale(name, names[dtype])
+    record(problems)
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)
 
 
 def note_ops(dtype):
@@ -53,7 +78,8 @@ def text(device):
     for way, counts in outcomes.items():
         parts = ", ".join(f"{count} {what}" for what, count in counts.most_common())
         lines.append(f"{way}: {sum(counts.values())} samples: {parts}")
-    lines += [f"  listed {count}: {reason}" for reason, count in reasons.most_common()]
+    counts, failing = level.noted()
+    lines += level.table(counts) + level.why_not(counts) + level.rest(failing)
     stops = ", ".join(f"{name} {count}" for name, count in outside.most_common())
     lines += [f"  operators outside the op set: {stops or 'none'}"]
     lines += [f"fallback {torch_keyway.get_fallback()}, fallbacks: {torch_keyway.fallbacks() or 'none'}"]
