@@ -241,6 +241,7 @@ bool StagedWork::wait(milliseconds timeout) {
   }
   if (exception_) std::rethrow_exception(exception_);
   lock.unlock();
+  future_->wait(); /* it is completed right behind the Work, and whoever waited may take its value */
   synchronize();
   return true;
 }

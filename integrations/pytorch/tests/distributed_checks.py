@@ -441,6 +441,17 @@ def data_parallel_options(device):
 
 
 @check
+def values_after_waiting(device):
+    """Who has waited for a Work takes the value of its future at once, as DDP's reducer does for uneven inputs."""
+    x = torch.zeros(1, device=device)
+    for _ in range(300):
+        work = dist.all_reduce(x, async_op=True)
+        future = work.get_future()
+        work.wait()
+        assert future.value()[0].device == device
+
+
+@check
 def batch_norm_over_all(device):
     """nn.SyncBatchNorm, of batches of other sizes, is nn.BatchNorm2d of all of them."""
     reference = torch.nn.BatchNorm2d(3)
