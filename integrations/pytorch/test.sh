@@ -4,13 +4,13 @@
 #
 # Builds and installs Keyway, makes a Python environment with PyTorch from PyPI in build/pytorch, installs torch_keyway
 # there and runs its tests, without asking a CPU for help: four lines, on the example vendor's device as well; DLPack
-# between PyTorch and the library itself; the tests beside this script; what a call costs; samples of PyTorch's operator
-# database on cpu and on opencl.
+# between PyTorch and the library itself; the tests beside this script; what a call costs; samples of PyTorch's databases
+# of operators, modules and optimizers on cpu and on opencl.
 #
 #   --four-lines   only the four lines
-#   --sample       what fits into continuous integration: no test that takes minutes, and of the operator database a tenth
-#                  of the operators, others for each commit
-#   --every N      of the operator database every N-th sample of each operator (40); all of them, 1, take hours
+#   --sample       what fits into continuous integration: no test that takes minutes, and of the databases a tenth of the
+#                  entries, others for each commit
+#   --every N      of the databases every N-th sample of each entry (40); all of them, 1, take hours
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 
@@ -91,7 +91,7 @@ if [ "$scope" != four-lines ]; then
   fi
 
   for device in cpu opencl; do
-    step "PyTorch's operator database on $device, one sample in $every, operators $shard"
+    step "PyTorch's databases on $device, one sample in $every, entries $shard"
     tests "opinfo-$device" integrations/pytorch/tests/opinfo --device "$device" --every "$every" --shard "$shard"
   done
 fi

@@ -124,7 +124,10 @@ def _scaled_mm(self, mat2, scale_a, scale_b, bias=None, scale_result=None, out_d
         product = product + bias
     if scale_result is not None:
         product = product * scale_result
-    return product.to(out_dtype or self.dtype)
+    dtype = out_dtype or self.dtype
+    if dtype == torch.float8_e4m3fn:  # which has no infinity: what is past its largest number becomes that one
+        product = product.clamp(torch.finfo(dtype).min, torch.finfo(dtype).max)
+    return product.to(dtype)
 
 
 def _weight_int8pack_mm(self, mat2, scales):

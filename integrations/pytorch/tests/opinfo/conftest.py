@@ -55,7 +55,8 @@ def pytest_terminal_summary(terminalreporter, config):
     terminalreporter.section("totals")
     terminalreporter.write_line(text)
     if path := config.getoption("--counts"):
-        level.write(path, device=config.getoption("--device"), every=config.getoption("--every"), torch=torch.__version__)
+        level.write(path, device=config.getoption("--device"), every=config.getoption("--every"), torch=torch.__version__,
+                    outside=totals.outside)
     if config.getoption("--record"):
         with open(config.getoption("--record"), "a") as file:
             file.write(text + "\n")
