@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch_keyway
 
-collect_ignore = ["opinfo"]  # has options of its own
+collect_ignore = ["opinfo", "upstream"]  # the one has options of its own, the other forks before there is a device
 NAMES = ["cpu", "opencl"]
 DEVICES = {name: torch_keyway.register(name) for name in NAMES}
 

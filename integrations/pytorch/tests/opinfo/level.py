@@ -61,8 +61,8 @@ def table(counts):
     for (database, dtype, kind), n in counts.items():
         rows[f"{database} {dtype}"][kind] += n
         all_kinds[kind] += n
-    return ["| samples | all | not applicable | applicable | passed | failed | of the applicable | of all | no sample on the CPU |",
-            "|---|---|---|---|---|---|---|---|---|",
+    return ["| samples | all | not applicable | applicable | passed | failed | of the applicable | of all | "
+            "no sample on the CPU |", "|---|---|---|---|---|---|---|---|---|",
             *(_row(what, kinds) for what, kinds in rows.items()), _row("together", all_kinds)]
 
 
