@@ -85,6 +85,16 @@ def test_out_is_resized_and_written(device):
     same(places, torch.tensor([2, 2]))
 
 
+@pytest.mark.parametrize("make", [torch.linspace, torch.logspace])
+def test_ranges_fill_an_out_of_as_many_elements(device, make):
+    wanted, there = torch.zeros(2, 3), torch.zeros(2, 3, device=device)
+    make(0, 3, 4, out=wanted[:, 1:])
+    make(0, 3, 4, out=there[:, 1:])
+    same(there, wanted)
+    same(make(0, 3, 4, out=torch.empty(0, device=device)), make(0, 3, 4))
+    same(torch.linspace(0.9, 3.9, 4, dtype=torch.int64, device=device), torch.arange(4))
+
+
 def test_in_place_refuses_a_shape_that_does_not_fit(device):
     with pytest.raises(RuntimeError, match="does not fit the tensor to change in place"):
         torch.ones(1, 3, device=device).add_(torch.ones(2, 3, device=device))

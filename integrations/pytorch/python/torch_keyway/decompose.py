@@ -169,11 +169,22 @@ def _complex(real, imag, *, out):
     return out.copy_(torch.view_as_complex(torch.stack(torch.broadcast_tensors(real, imag), -1)))
 
 
+def _fill(out, numbers):
+    """Of as many elements, `out` keeps its shape, whatever that is."""
+    if out.numel() != numbers.numel():
+        out.resize_(numbers.shape)
+    return out.copy_(numbers.view(out.shape))
+
+
 def _linspace(start, end, steps, *, out):
     """Of integers between integers: what is behind the point of an end is dropped first, as PyTorch's CPU does it."""
     if not out.dtype.is_floating_point and not out.dtype.is_complex:
         start, end = int(start), int(end)
-    return out.resize_(steps).copy_(torch._refs.linspace(start, end, steps, dtype=out.dtype, device=out.device))
+    return _fill(out, torch._refs.linspace(start, end, steps, dtype=out.dtype, device=out.device))
+
+
+def _logspace(start, end, steps, base=10.0, *, out):
+    return _fill(out, torch._refs.logspace(start, end, steps, base, dtype=out.dtype, device=out.device))
 
 
 def _shrink_backward(grad, self, lambd):
@@ -222,6 +233,7 @@ _OWN = {
     "aten::fmin.out": _out(_fmin),
     "aten::hardshrink_backward.grad_input": _out(_shrink_backward, "grad_input"),
     "aten::linspace.out": _linspace,
+    "aten::logspace.out": _logspace,
     "aten::multi_margin_loss_backward": formulas.multi_margin_loss_backward,
     "aten::multilabel_margin_loss_backward": formulas.multilabel_margin_loss_backward,
     "aten::multilabel_margin_loss_forward": formulas.multilabel_margin_loss_forward,

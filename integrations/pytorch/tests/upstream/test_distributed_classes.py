@@ -35,7 +35,6 @@ class TestDistributed(distributed_test.TestDistBackend, distributed_test.Distrib
 COMPLEX = "complex tensors move, and are not compared: no op of the op set does that"
 BY_NAME = "asks for {} by its name, whatever the backend is"
 KNOWN = {
-    "test_DistributedDataParallel_SyncBatchNorm_Channels_Last": "what an index picks of a tensor in channels_last is row-major",
     "test_DistributedSampler_padding": "shuffles with a generator of the CPU, where this runner makes tensors of the device",
     "test_all_gather_coalesced_complex": COMPLEX,
     "test_all_gather_complex": COMPLEX,
