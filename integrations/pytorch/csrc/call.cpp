@@ -338,10 +338,22 @@ void Call::add_dtype() {
   }
 }
 
+/* The first tensor on a device of ours; nullptr where numbers and lists are all that there is. */
+const at::Tensor *first_here(c10::ArrayRef<c10::IValue> values) {
+  for (const c10::IValue &value : values) {
+    if (value.isTensor() && is_here(value.toTensor())) return &value.toTensor();
+  }
+  return nullptr;
+}
+
 /* Puts a result into the argument of an out= or in-place variant. */
 void write(const Binding &binding, const c10::OperatorHandle &handle, int argument, Handle result,
            c10::ArrayRef<c10::IValue> values) {
   const at::Tensor &target = values[argument].toTensor();
+  const at::Tensor *const other = first_here(values);
+  TORCH_CHECK(other == nullptr || target.device() == other->device(), handle.operator_name(), ": argument '",
+              handle.schema().arguments()[argument].name(), "' is on ", target.device(), ", others are on ",
+              other->device(), ". Move it there with .to()");
   const kw_tensor_ref *ref = kw_tensor_describe(result.get());
   const c10::IntArrayRef shape(ref->shape, ref->rank);
   if (target.sizes() != shape) {

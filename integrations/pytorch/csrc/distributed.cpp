@@ -187,6 +187,9 @@ class StagedBackend final : public c10d::Backend {
 
  private:
   WorkPtr allreduce(OpType type, const char *title, const Tensors &tensors, const c10d::AllreduceOptions &options);
+  /* `call` has the host's group reduce what stands for the tensors there. */
+  WorkPtr reduced(OpType type, const char *title, const Staged &data, const ReduceOp &op,
+                  const std::function<WorkPtr(Tensors &, ReduceOp)> &call);
 
   /* Several at once: each has its outputs and inputs at one place of the lists. */
   WorkPtr all_gather(OpType type, const char *title, const std::vector<Tensors> &outputs,
@@ -260,18 +263,11 @@ WorkPtr StagedBackend::reduce(Tensors &tensors, const c10d::ReduceOptions &optio
         });
   }
   const Staged data(tensors, rank_ == options.rootRank ? in_and_out : in);
-  const Reduction reduction(options.reduceOp, data.flat.scalar_type(), size_);
-  const at::Tensor operand = reduction.operand(data.flat);
-  return staging_->launch(
-      OpType::REDUCE, "keyway:reduce", {data},
-      [=, this] {
-        reduction.before(data.flat, operand);
-        Tensors operands{operand};
-        c10d::ReduceOptions those = options;
-        those.reduceOp = reduction.host_op();
-        return std::vector{host_->reduce(operands, those)};
-      },
-      [=] { reduction.after(operand, data.flat); });
+  return reduced(OpType::REDUCE, "keyway:reduce", data, options.reduceOp, [=, this](Tensors &operands, ReduceOp op) {
+    c10d::ReduceOptions those = options;
+    those.reduceOp = std::move(op);
+    return host_->reduce(operands, those);
+  });
 }
 
 WorkPtr StagedBackend::allgather(std::vector<Tensors> &outputs, Tensors &inputs,
@@ -406,17 +402,23 @@ WorkPtr StagedBackend::allreduce(OpType type, const char *title, const Tensors &
                                     vendor_->all_reduce(tensors[0], out[0], options.reduceOp, stream);
                                   });
   }
-  const Staged data(tensors, in_and_out);
-  const Reduction reduction(options.reduceOp, data.flat.scalar_type(), size_);
+  return reduced(type, title, Staged(tensors, in_and_out), options.reduceOp, [=, this](Tensors &operands, ReduceOp op) {
+    c10d::AllreduceOptions those = options;
+    those.reduceOp = std::move(op);
+    return host_->allreduce(operands, those);
+  });
+}
+
+WorkPtr StagedBackend::reduced(OpType type, const char *title, const Staged &data, const ReduceOp &op,
+                               const std::function<WorkPtr(Tensors &, ReduceOp)> &call) {
+  const Reduction reduction(op, data.flat.scalar_type(), size_);
   const at::Tensor operand = reduction.operand(data.flat);
   return staging_->launch(
       type, title, {data},
-      [=, this] {
+      [=] {
         reduction.before(data.flat, operand);
         Tensors operands{operand};
-        c10d::AllreduceOptions those = options;
-        those.reduceOp = reduction.host_op();
-        return std::vector{host_->allreduce(operands, those)};
+        return std::vector{call(operands, reduction.host_op())};
       },
       [=] { reduction.after(operand, data.flat); });
 }

@@ -23,6 +23,7 @@ namespace {
 std::mutex mutex;
 std::vector<kw_stream *> recording; /* streams that are; under the mutex */
 std::atomic<bool> any{false};
+std::atomic<int> applications{0}; /* graphs */
 
 }  // namespace
 
@@ -62,6 +63,10 @@ bool is_recording(kw_stream *stream) {
   return std::find(recording.begin(), recording.end(), stream) != recording.end();
 }
 
+bool application_has_graphs() noexcept {
+  return applications > 0;
+}
+
 bool has_graphs() noexcept {
   return any.load(std::memory_order_relaxed);
 }
@@ -76,6 +81,7 @@ struct Graph final : at::GraphImplInterface {
   ~Graph() override {
     recorder.reset();
     kw_graph_destroy(graph);
+    if (graph != nullptr) --applications;
   }
 
   void capture_begin(at::MempoolId_t, at::GraphCaptureMode) override {
@@ -87,6 +93,7 @@ struct Graph final : at::GraphImplInterface {
   void capture_end() override {
     TORCH_CHECK(recorder, "this graph is not being recorded: call capture_begin() first");
     graph = recorder->end();
+    ++applications;
     recorder.reset();
   }
   void instantiate() override {
@@ -99,6 +106,7 @@ struct Graph final : at::GraphImplInterface {
   void reset() override {
     recorder.reset();
     check(kw_graph_destroy(graph));
+    if (graph != nullptr) --applications;
     graph = nullptr;
   }
   at::MempoolId_t pool() const override {

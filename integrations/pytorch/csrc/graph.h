@@ -35,5 +35,7 @@ bool is_recording(kw_stream *stream);
 /* Whether graphs may have been recorded, and none of the memory that tensors have may be exchanged any more: a graph
  * goes on reading and writing that which it was recorded with. */
 bool has_graphs() noexcept;
+/* Whether there are some of the application's own: of these nobody knows which memory they have. */
+bool application_has_graphs() noexcept;
 
 }  // namespace torch_keyway

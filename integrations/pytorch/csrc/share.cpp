@@ -5,13 +5,19 @@
 #include "share.h"
 #include "device.h"
 #include "graph.h"
+#include "replay.h"
 #include "status.h"
 #include "tensor.h"
 
+#include <ATen/ops/empty.h>
 #include <c10/core/StorageImpl.h>
 #include <keyway/interop.h>
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <optional>
+#include <vector>
 
 namespace torch_keyway {
 
@@ -40,20 +46,58 @@ Handle copy_to_shared(const Handle &bytes, c10::DeviceIndex index) {
   return shared;
 }
 
+/* Storages that were received, with what names their memory: who sends one on names the first owner's. */
+struct Received {
+  c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+  std::string name;
+};
+
+std::mutex mutex;
+std::vector<Received> received;
+
+void remember(const c10::Storage &storage, const std::string &name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  received.erase(std::remove_if(received.begin(), received.end(), [](auto &old) { return old.storage.expired(); }),
+                 received.end());
+  received.push_back({storage.getWeakStorageImpl(), name});
+}
+
+/* The storage that has the memory of that name already; nothing where there is none. */
+std::optional<c10::Storage> storage_named(const std::string &name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Received &each : received) {
+    if (each.name != name) continue;
+    if (auto storage = each.storage.lock()) return c10::Storage(std::move(storage));
+  }
+  return std::nullopt;
+}
+
+std::string received_name(const c10::Storage &storage) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Received &each : received) {
+    if (each.storage.lock().get() == storage.unsafeGetStorageImpl()) return each.name;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string share(const at::Tensor &tensor) {
   const c10::DeviceIndex index = tensor.device().index();
   const c10::Storage &storage = tensor.storage();
   TORCH_CHECK(storage.nbytes() > 0, "a storage without bytes has nothing to share");
+  if (const std::string name = received_name(storage); !name.empty()) {
+    check(kw_device_synchronize(device_at(index)));
+    return name;
+  }
   const Handle bytes = bytes_of(storage, 0, storage.nbytes());
   kw_external_memory memory{};
   memory.struct_size = sizeof memory;
   memory.kind = KW_HANDLE_IPC;
   if (kw_tensor_export(bytes.get(), KW_HANDLE_IPC, &memory) != KW_OK) {
-    TORCH_CHECK(!has_graphs(),
-                "the tensor's memory would have to move to be shared, and a graph that was recorded may go on with the "
-                "old one: send it once before anything is recorded, or send tensor.cpu()");
+    TORCH_CHECK(!application_has_graphs() && !is_lasting(tensor),
+                "the tensor's memory would have to move to be shared, and there is a graph that may go on with the "
+                "old one: send it once before graphs are recorded, or send tensor.cpu()");
     const Handle shared = copy_to_shared(bytes, index);
     move_storage(storage, shared);
     check(kw_tensor_export(shared.get(), KW_HANDLE_IPC, &memory));
@@ -75,9 +119,15 @@ at::Tensor attach(c10::DeviceIndex index, const std::string &bytes) {
   memory.size = named.size;
   memory.offset = named.offset;
   std::memcpy(memory.ipc, named.ipc, sizeof named.ipc);
+  if (const auto storage = storage_named(bytes)) {
+    const auto options = at::TensorOptions(at::kByte).device(device_type, index);
+    return at::empty({0}, options).set_(*storage, 0, {static_cast<int64_t>(storage->nbytes())}, {1});
+  }
   kw_tensor *imported;
   check(kw_tensor_import(device_at(index), &memory, nullptr, nullptr, &imported));
-  return wrap(Handle(imported), index);
+  at::Tensor tensor = wrap(Handle(imported), index);
+  remember(tensor.storage(), bytes);
+  return tensor;
 }
 
 }  // namespace torch_keyway

@@ -234,6 +234,7 @@ LAYERS = {
     "embedding bags by offsets": (lambda bag, x: bag(x, torch.tensor([0, 2, 2, 5], device=x.device)),
                                   nn.EmbeddingBag(9, 3, mode="mean"), torch.arange(8)),
     "embedding bags, the largest": (apply, nn.EmbeddingBag(9, 3, mode="max"), torch.arange(8).view(2, 4)),
+    "embedding bags, frozen": (apply, nn.EmbeddingBag(9, 3, mode="sum").requires_grad_(False), torch.arange(8).view(2, 4)),
     "embedding bags, weighted": (lambda bag, x, w: bag(x, per_sample_weights=w), nn.EmbeddingBag(9, 3, mode="sum"),
                                  torch.arange(8).view(2, 4), torch.randn(2, 4, requires_grad=True)),
     "embedding bags, by how often and without padding": (

@@ -120,6 +120,11 @@ def test_devices_do_not_mix(device, other):
         torch.ones(2, device=device) + torch.ones(2, device=other)
     with pytest.raises(RuntimeError, match=r"argument 'other' is on cpu, others are on keyway.*Move it there"):
         torch.ones(2, device=device) + torch.ones(2)
+    for place in (other, torch.device("cpu")):
+        out = torch.zeros(2, 2, device=place)
+        with pytest.raises(RuntimeError, match=rf"argument 'out' is on {place}, others are on {device}. Move it there"):
+            torch.mm(torch.ones(2, 2, device=device), torch.ones(2, 2, device=device), out=out)
+        assert out.count_nonzero() == 0
 
 
 def test_storages(device):
