@@ -6,6 +6,8 @@
 # cpu:0, opencl:0, npu:0 and agpu:0, the plugins of the two examples, and on test drivers levelzero:0, cuda:0 and hip:0.
 #
 #   --whole        instead of what it claims, the whole op set: the last level with every extension
+#   --driver NAME  of opencl:0: with this driver alone, pocl, intel or rusticl (scripts/opencl.sh)
+#   --suite LIST, --op GLOBS   only these, as `keyway conform` has them
 #   --cold         with caches of its own for compiled kernels, empty at first; and once more, when they are filled
 #   --capabilities LIST  of cpu:0: a run with each of these as KEYWAY_CPU_CAPABILITY, separated by commas; without those
 #                  that this processor lacks
@@ -27,6 +29,11 @@ while [ $# -gt 0 ]; do
     --seeds | --cases | --capabilities)
       [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
       declare "${1#--}=$2"
+      shift
+      ;;
+    --driver | --suite | --op)
+      [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
+      if [ "$1" = --driver ]; then opencl_driver=$2; else options+=("$1" "$2"); fi
       shift
       ;;
     *) no_arguments "$1" ;;

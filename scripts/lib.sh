@@ -110,15 +110,19 @@ install_with_examples() {
   vendor_gpu=build/examples/vendor_gpu/vendor_gpu.so
 }
 
-# plugin_arguments DEVICE: what selects the plugin of a device; sets the array `plugin`, and `emulated` to what runs a
-# command with the device's test driver in place.
+# The OpenCL driver that opencl:0 is to be of, as scripts/opencl.sh calls it; empty: as the system has them.
+opencl_driver=
+
+# plugin_arguments DEVICE: what selects the plugin of a device; sets the array `plugin`, and `driver` to what runs a
+# command with the device's driver in place: a test driver, or opencl_driver.
 plugin_arguments() {
-  plugin=() emulated=()
+  plugin=() driver=()
   case $1 in
     npu:*) plugin=(--plugin "$vendor_npu") ;;
     agpu:*) plugin=(--plugin "$vendor_gpu") ;;
     # Two of each: they copy to one another.
-    cuda:* | hip:* | levelzero:*) emulated=(env KEYWAY_ENGINE_DEVICES=2 scripts/emulated.sh "${1%:*}") ;;
+    cuda:* | hip:* | levelzero:*) driver=(env KEYWAY_ENGINE_DEVICES=2 scripts/emulated.sh "${1%:*}") ;;
+    opencl:*) [ -z "$opencl_driver" ] || driver=(scripts/opencl.sh "$opencl_driver") ;;
   esac
 }
 
@@ -193,9 +197,9 @@ conform() {
   mkdir -p build/reports
   report=build/reports/${device//[:@]/-}-$((conform_runs += 1)).json
   plugin_arguments "$device"
-  [ ${#emulated[@]} -eq 0 ] || set -- --timeout-scale 4 "$@" # what is emulated is slow
-  say "    ${emulated[*]:+${emulated[*]} }keyway conform --device $device ${plugin[*]} $*"
-  "${emulated[@]}" "$keyway" conform --device "$device" "${plugin[@]}" --jobs "$jobs" --json "$report" "$@" \
+  [[ " ${emulated_devices[*]} " != *" $device "* ]] || set -- --timeout-scale 4 "$@" # what is emulated is slow
+  say "    ${driver[*]:+${driver[*]} }keyway conform --device $device ${plugin[*]} $*"
+  "${driver[@]}" "$keyway" conform --device "$device" "${plugin[@]}" --jobs "$jobs" --json "$report" "$@" \
     >"${report%.json}.txt" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
     conform_failures=$((conform_failures + 1))

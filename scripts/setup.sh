@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/setup.sh [--minimal] [--aarch64] [--print]
+# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--print]
 #
 # Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
 # when not root). Says which. Does nothing, fast, when all are there.
@@ -8,6 +8,7 @@
 #   --minimal   only what building and the demo need: no second compiler, no other backend's, no valgrind
 #   --aarch64   also what the preset aarch64 and its tests need: a cross compiler, libraries for arm64 (which apt-get is
 #               told to offer) and an emulator
+#   --rusticl   also what scripts/opencl.sh rusticl needs where it lies: a compiler's library
 #   --print     print the packages, one a line, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -31,7 +32,8 @@ packages=("${minimal[@]}" "${rest[@]}") more=() print=false
 for argument; do
   case $argument in
     --minimal) packages=("${minimal[@]}") ;;
-    --aarch64) more=("${aarch64[@]}") ;;
+    --aarch64) more+=("${aarch64[@]}") ;;
+    --rusticl) more+=(libclc-15) ;;
     --print) print=true ;;
     *) no_arguments "$argument" ;;
   esac

@@ -17,7 +17,7 @@ bool ocl_mark_passed(kw_gpu_device *device, void *event) {
 
 bool ocl_mark_times(kw_gpu_device *device, void *event, uint64_t *out_begin, uint64_t *out_end) {
   cl_ulong begin = 0, end = 0;
-  (void)device;
+  if (!((const ocl_device *)device)->has_clock) return false;
   cl_int error = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL);
   if (error == CL_SUCCESS) error = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
   *out_begin = begin;
@@ -40,7 +40,7 @@ kw_status ocl_device_now(kw_gpu_device *base, uint64_t *out_ns) {
   cl_command_queue queue = ocl_own_queue(device, &device->clock, CL_QUEUE_PROFILING_ENABLE, &error);
   if (error == CL_SUCCESS) error = clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
   if (error == CL_SUCCESS) {
-    error = clWaitForEvents(1, &marker);
+    error = ocl_wait(marker);
     if (error == CL_SUCCESS)
       error = clGetEventProfilingInfo(marker, CL_PROFILING_COMMAND_END, sizeof passed, &passed, NULL);
     clReleaseEvent(marker);

@@ -13,15 +13,17 @@ kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list) {
   cl_platform_id platforms[16];
   cl_uint platform_count = 0;
   kw_status status = KW_OK;
-  (void)host;
+  const bool was_set = ocl_variable_is_set();
   if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return KW_OK;
   for (cl_uint p = 0; p < platform_count && p < 16; ++p) {
     cl_device_id ids[64];
     cl_uint count = 0;
-    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, ids, &count) != CL_SUCCESS) continue;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, ids, &count) != CL_SUCCESS || count == 0) continue;
+    if (!ocl_is_offered(host, platforms[p], kw_gpu_list_option(list, &ocl_offer))) continue;
     for (cl_uint d = 0; d < count && d < 64 && status == KW_OK; ++d)
       status = kw_gpu_list_add(list, platforms[p], ids[d]);
   }
+  ocl_variable_set_back(was_set);
   return status;
 }
 
@@ -138,9 +140,13 @@ kw_status ocl_open(kw_gpu_device *base, const kw_open_info *info) {
   device->quirks = ocl_quirks(base->physical.owner);
   device->max_alloc = u64_info(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   device->total_memory = u64_info(device->id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  size_t resolution = 0; /* of times, in nanoseconds */
+  clGetDeviceInfo(device->id, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof resolution, &resolution, NULL);
+  device->has_clock = resolution > 0; /* rusticl (22.3.6) has 0, and the times 0, 1, 2 and 3 */
   device->unified = u32_info(device->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   if (u64_info(device->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) base->vector_bytes = 64;
   device->context = clCreateContext(properties, 1, &device->id, NULL, NULL, &error);
+  if (device->quirks & OCL_ENDS_EARLY) ocl_end_before_driver();
   return ocl_check(base->host, error, "clCreateContext");
 }
 

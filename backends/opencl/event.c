@@ -34,9 +34,8 @@ kw_status ocl_event_query(kw_gpu_device *device, void *event) {
 }
 
 kw_status ocl_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns) {
-  cl_event marker = event;
   if (timeout_ns != KW_WAIT_FOREVER) return kw_gpu_poll(ocl_event_poll, event, timeout_ns);
-  cl_int error = clWaitForEvents(1, &marker);
+  cl_int error = ocl_wait(event);
   if (error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return KW_OK;
   return ocl_check(device->host, error, "clWaitForEvents");
 }
@@ -50,6 +49,7 @@ kw_status ocl_event_wait(kw_gpu_stream *base, void *event) {
 
 kw_status ocl_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns) {
   cl_ulong from = 0, to = 0; /* when the device passed each, on its own clock */
+  if (!((const ocl_device *)device)->has_clock) return KW_ERR_UNSUPPORTED;
   cl_int error = clGetEventProfilingInfo(start, CL_PROFILING_COMMAND_END, sizeof from, &from, NULL);
   if (error == CL_SUCCESS) error = clGetEventProfilingInfo(end, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL);
   if (error != CL_SUCCESS) {

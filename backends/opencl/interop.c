@@ -52,9 +52,8 @@ static cl_int write_back(ocl_device *device, const ocl_mem *mem) {
   cl_int error;
   cl_command_queue queue = ocl_own_queue(device, &device->maps, 0, &error);
   if (error != CL_SUCCESS) return error;
-  void *there = clEnqueueMapBuffer(queue, mem->buffer, CL_TRUE, CL_MAP_READ, 0, mem->size, 0, NULL, NULL, &error);
-  if (error == CL_SUCCESS) error = clEnqueueUnmapMemObject(queue, mem->buffer, there, 0, NULL, NULL);
-  return error == CL_SUCCESS ? clFinish(queue) : error;
+  void *there = ocl_map_buffer(queue, mem->buffer, CL_MAP_READ, 0, mem->size, &error);
+  return error == CL_SUCCESS ? ocl_unmap_buffer(queue, mem->buffer, there) : error;
 }
 
 static kw_status release_memory(void *state, kw_mem handle) {

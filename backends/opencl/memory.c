@@ -30,7 +30,11 @@ kw_status ocl_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_
   if (mem) {
     *mem = (ocl_mem){.size = info->size};
     const cl_mem_flags where = info->kind == KW_MEM_HOST_PINNED ? CL_MEM_ALLOC_HOST_PTR : 0;
-    mem->buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | where, info->size, NULL, &error);
+    error = CL_INVALID_CONTEXT;
+    if (ocl_enter(device)) {
+      mem->buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | where, info->size, NULL, &error);
+      ocl_leave(device);
+    }
     if (error == CL_SUCCESS) {
       *out_mem = mem;
       return KW_OK;
@@ -45,7 +49,11 @@ kw_status ocl_free(kw_gpu_device *base, kw_mem handle, kw_mem_kind kind) {
   ocl_device *device = (ocl_device *)base;
   ocl_mem *mem = handle;
   (void)kind;
-  cl_int error = clReleaseMemObject(mem->buffer);
+  cl_int error = CL_SUCCESS;
+  if (ocl_enter(device)) {
+    error = clReleaseMemObject(mem->buffer);
+    ocl_leave(device);
+  }
   atomic_fetch_sub(&device->used, mem->size);
   free(mem);
   return ocl_check(base->host, error, "clReleaseMemObject");
@@ -90,6 +98,23 @@ kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *base, kw_mem handle, ui
 
 /* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
+void *ocl_map_buffer(cl_command_queue queue, cl_mem buffer, cl_map_flags how, size_t offset, size_t size,
+                     cl_int *out_error) {
+  ocl_flags before;
+  ocl_flags_take(&before);
+  void *pointer = clEnqueueMapBuffer(queue, buffer, CL_TRUE, how, offset, size, 0, NULL, NULL, out_error);
+  ocl_flags_set_back(&before);
+  return pointer;
+}
+
+cl_int ocl_unmap_buffer(cl_command_queue queue, cl_mem buffer, void *pointer) {
+  cl_event done = NULL;
+  cl_int error = clEnqueueUnmapMemObject(queue, buffer, pointer, 0, NULL, &done);
+  if (error == CL_SUCCESS) error = ocl_wait(done);
+  if (done) clReleaseEvent(done);
+  return error;
+}
+
 /* The host has waited for the stream, so the device's queue for maps has nothing to wait for. */
 kw_status ocl_map(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer) {
   ocl_device *device = (ocl_device *)base;
@@ -101,21 +126,17 @@ kw_status ocl_map(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info 
                                                                  : CL_MAP_READ | CL_MAP_WRITE;
   cl_command_queue queue = ocl_own_queue(device, &device->maps, 0, &error);
   if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateCommandQueue");
-  *out_pointer =
-      clEnqueueMapBuffer(queue, mem->buffer, CL_TRUE, flags, info->offset, info->size, 0, NULL, NULL, &error);
+  *out_pointer = ocl_map_buffer(queue, mem->buffer, flags, info->offset, info->size, &error);
   return ocl_check(base->host, error, "clEnqueueMapBuffer");
 }
 
 kw_status ocl_unmap(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info *info, void *pointer) {
   ocl_device *device = (ocl_device *)base;
   const ocl_mem *mem = info->mem;
-  cl_event done = NULL;
   cl_int error;
   (void)stream;
   cl_command_queue queue = ocl_own_queue(device, &device->maps, 0, &error);
-  if (error == CL_SUCCESS) error = clEnqueueUnmapMemObject(queue, mem->buffer, pointer, 0, NULL, &done);
-  if (error == CL_SUCCESS) error = clWaitForEvents(1, &done);
-  if (done) clReleaseEvent(done);
+  if (error == CL_SUCCESS) error = ocl_unmap_buffer(queue, mem->buffer, pointer);
   return ocl_check(base->host, error, "clEnqueueUnmapMemObject");
 }
 

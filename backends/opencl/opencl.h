@@ -7,6 +7,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <fenv.h>
 #include <keyway/gpu.h>
 #include <stdatomic.h>
 
@@ -20,6 +21,7 @@ typedef struct ocl_device {
   _Atomic uint64_t used;  /* bytes in live buffers */
   cl_command_queue clock; /* for reading the device's clock: ocl_own_queue's, under base.lock */
   bool unified;           /* it computes in the host's memory */
+  bool has_clock;         /* events tell when they were passed */
   cl_command_queue maps;  /* for maps: the same */
 } ocl_device;
 
@@ -34,6 +36,7 @@ typedef struct ocl_stream {
   cl_command_queue queue; /* in order */
   cl_event last;          /* of the newest command, or NULL */
   uint64_t last_call;     /* its call_id, 0 for what is not a kernel */
+  bool entered;           /* between begin and end: ocl_enter said yes */
 } ocl_stream;
 
 typedef struct ocl_callback {
@@ -53,8 +56,14 @@ kw_status ocl_error_status(cl_int error);
 cl_command_queue ocl_own_queue(ocl_device *device, cl_command_queue *kept, cl_command_queue_properties properties,
                                cl_int *out_error);
 
-/* A command is enqueued between begin and end: `begin` locks the stream; `end` takes over `event`, remembers it as the
- * newest, submits the queue and unlocks. With an error instead of an event it only unlocks, and fails. */
+/* Map a buffer and unmap it, waiting for that. */
+void *ocl_map_buffer(cl_command_queue queue, cl_mem buffer, cl_map_flags how, size_t offset, size_t size,
+                     cl_int *out_error);
+cl_int ocl_unmap_buffer(cl_command_queue queue, cl_mem buffer, void *pointer);
+
+/* A command is enqueued between begin and end: `begin` locks the stream, and answers NULL where ocl_enter refuses;
+ * `end` takes over `event`, remembers it as the newest, submits the queue and unlocks. With an error instead of an
+ * event it only unlocks, and fails. */
 cl_command_queue ocl_stream_begin(ocl_stream *stream);
 kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint64_t call_id, const char *what);
 
@@ -63,10 +72,41 @@ void ocl_activity_note(ocl_stream *stream, cl_event event, kw_activity_kind kind
 
 /* What is particular about a platform, see quirk.c. */
 enum {
-  OCL_KEEPS_PROGRAMS = 1u << 0, /* built programs are on disk already, in a cache of the driver's own */
-  OCL_SLOW_CLBLAST = 1u << 1    /* CLBlast is slower than the kit's kernels */
+  OCL_KEEPS_PROGRAMS = 1u << 0,   /* built programs are on disk already, in a cache of the driver's own */
+  OCL_SLOW_CLBLAST = 1u << 1,     /* CLBlast is slower than the kit's kernels */
+  OCL_ENDS_EARLY = 1u << 2,       /* it ends in an exit handler, whoever is in a call of it */
+  OCL_BLOCKS_IN_MEMORY = 1u << 3, /* argument blocks cannot be given by value: KW_BLOCK_IN_MEMORY */
+  OCL_NOT_OFFERED = 1u << 4       /* it gives wrong numbers: its devices are there only where somebody asks for them */
 };
 uint32_t ocl_quirks(cl_platform_id platform);
+/* Whether its devices are devices of ours, `wanted` being the value of ocl_offer. Where not, the host's log has the
+ * reason, and what to do about it. */
+bool ocl_is_offered(const kw_host_api *host, cl_platform_id platform, const char *wanted);
+extern const kw_option_desc ocl_offer;
+
+/* Around the first look for platforms and devices, when PoCL (Debian's 3.1) sets a variable of hwloc's, which programs
+ * that this one starts would inherit. */
+bool ocl_variable_is_set(void);
+void ocl_variable_set_back(bool was_set);
+
+/* For OCL_ENDS_EARLY, once the driver has its exit handlers: one that lets nobody enter from then on, and waits a while
+ * for who is inside. */
+void ocl_end_before_driver(void);
+/* Around calls of such a driver; waits are none, as long as they may last. After that exit handler a thread that enters
+ * stays there for good; false on the one that exits. With other drivers nothing. */
+bool ocl_enter(const ocl_device *device);
+void ocl_leave(const ocl_device *device);
+
+/* The calling thread's floating-point exception flags, around waits and builds: Intel's driver runs kernels on the
+ * thread that waits, and clears them. */
+typedef struct ocl_flags {
+  int raised;
+  fexcept_t state;
+} ocl_flags;
+void ocl_flags_take(ocl_flags *out_flags);
+void ocl_flags_set_back(const ocl_flags *before);
+/* clWaitForEvents of one event, between them. */
+cl_int ocl_wait(cl_event event);
 
 /* CLBlast's kernels, where it is there (clblast.c); it keeps programs, which hold on to contexts, until forget. */
 #ifdef OCL_HAS_CLBLAST

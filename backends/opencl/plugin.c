@@ -6,7 +6,9 @@
 
 static kw_status probe(const char **out_reason) {
   cl_uint count = 0;
+  const bool was_set = ocl_variable_is_set();
   cl_int error = clGetPlatformIDs(0, NULL, &count);
+  ocl_variable_set_back(was_set);
   if (error == CL_SUCCESS && count > 0) return KW_OK;
   *out_reason =
       "no OpenCL platform is installed; on Debian install pocl-opencl-icd (runs on the CPU) or your vendor's ICD";
@@ -14,6 +16,8 @@ static kw_status probe(const char **out_reason) {
 }
 
 static const kw_group groups[] = {{KW_GROUP_INTEROP, &ocl_interop_api}};
+
+static const kw_option_desc *const options[] = {&ocl_offer};
 
 static const kw_gpu_driver driver = {
     .key = "opencl",
@@ -70,6 +74,8 @@ static const kw_gpu_driver driver = {
     .kernel_create = ocl_kernel_create,
     .kernel_destroy = ocl_kernel_destroy,
     .launch = ocl_launch,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
 };

@@ -45,6 +45,16 @@ static kw_status build_failure(ocl_device *device, cl_program program, cl_int er
                       quoted);
 }
 
+static cl_int build(const ocl_device *device, cl_program program) {
+  ocl_flags before;
+  ocl_flags_take(&before);
+  const char *options =
+      device->quirks & OCL_BLOCKS_IN_MEMORY ? OCL_BUILD_OPTIONS " -DKW_BLOCK_IN_MEMORY=1" : OCL_BUILD_OPTIONS;
+  cl_int error = clBuildProgram(program, 1, &device->id, options, NULL, NULL);
+  ocl_flags_set_back(&before);
+  return error;
+}
+
 kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *const *sources, uint32_t source_count,
                            void **out_module) {
   ocl_device *device = (ocl_device *)base;
@@ -53,7 +63,7 @@ kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *co
   cl_program program =
       clCreateProgramWithSource(device->context, source_count, (const char **)(uintptr_t)sources, NULL, &error);
   if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateProgramWithSource");
-  error = clBuildProgram(program, 1, &device->id, OCL_BUILD_OPTIONS, NULL, NULL);
+  error = build(device, program);
   if (error != CL_SUCCESS) {
     kw_status status = build_failure(device, program, error, name, sources, source_count);
     clReleaseProgram(program);
@@ -87,7 +97,7 @@ kw_status ocl_module_load(kw_gpu_device *base, const char *name, const void *byt
   (void)name;
   cl_program program = clCreateProgramWithBinary(device->context, 1, &device->id, &size, &binary, NULL, &error);
   if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateProgramWithBinary");
-  error = clBuildProgram(program, 1, &device->id, OCL_BUILD_OPTIONS, NULL, NULL);
+  error = build(device, program);
   if (error != CL_SUCCESS) {
     clReleaseProgram(program);
     return ocl_check(base->host, error, "clBuildProgram");
@@ -123,6 +133,42 @@ void ocl_kernel_destroy(kw_gpu_device *device, void *handle) {
   free(kernel);
 }
 
+static void name_of(cl_kernel kernel, char *out, size_t size) {
+  if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, out, NULL) != CL_SUCCESS) snprintf(out, size, "a kernel");
+}
+
+static void describe_argument(cl_kernel kernel, cl_uint i, const kw_gpu_arg *arg, char *out, size_t size) {
+  char name[96];
+  name_of(kernel, name, sizeof name);
+  if (arg->data) {
+    snprintf(out, size, "clSetKernelArg of %s, argument %u of %zu bytes", name, i, arg->size);
+  } else {
+    snprintf(out, size, "clSetKernelArg of %s, argument %u, a buffer", name, i);
+  }
+}
+
+static void describe_launch(cl_kernel kernel, const kw_gpu_launch *launch, char *out, size_t size) {
+  char name[96];
+  name_of(kernel, name, sizeof name);
+  snprintf(out, size, "clEnqueueNDRangeKernel of %s, %llu x %llu groups of %u x %u items", name,
+           (unsigned long long)launch->groups[0], (unsigned long long)launch->groups[1], launch->local[0],
+           launch->local[1]);
+}
+
+/* Sets an argument. The block, the first one by value, goes to memory where the device wants it there: *out_block, to
+ * be released once the launch is enqueued. */
+static cl_int set_argument(const ocl_device *device, cl_kernel kernel, const kw_gpu_launch *launch, cl_uint i,
+                           cl_mem *out_block) {
+  const kw_gpu_arg *arg = &launch->args[i];
+  if (!arg->data) return clSetKernelArg(kernel, i, sizeof(cl_mem), &((const ocl_mem *)arg->mem)->buffer);
+  const bool is_block = i == 0 || !launch->args[i - 1].data;
+  if (!is_block || !(device->quirks & OCL_BLOCKS_IN_MEMORY)) return clSetKernelArg(kernel, i, arg->size, arg->data);
+  cl_int error = CL_SUCCESS;
+  *out_block = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, arg->size,
+                              (void *)(uintptr_t)arg->data, &error); /* which it only reads */
+  return error == CL_SUCCESS ? clSetKernelArg(kernel, i, sizeof *out_block, out_block) : error;
+}
+
 kw_status ocl_launch(kw_gpu_device *device, kw_gpu_stream *base, const kw_gpu_launch *launch) {
   ocl_stream *stream = (ocl_stream *)base;
   ocl_kernel *kernel = launch->kernel;
@@ -130,23 +176,20 @@ kw_status ocl_launch(kw_gpu_device *device, kw_gpu_stream *base, const kw_gpu_la
   const size_t global[2] = {launch->groups[0] * local[0], launch->groups[1] * local[1]};
   cl_int error = CL_SUCCESS;
   cl_event event = NULL;
+  cl_mem block = NULL;
+  char what[200] = "clEnqueueNDRangeKernel";
+  cl_command_queue queue = ocl_stream_begin(stream);
   pthread_mutex_lock(&kernel->lock);
   for (uint32_t i = 0; i < launch->arg_count && error == CL_SUCCESS; ++i) {
-    const kw_gpu_arg *arg = &launch->args[i];
-    if (arg->data) {
-      error = clSetKernelArg(kernel->kernel, i, arg->size, arg->data);
-    } else {
-      error = clSetKernelArg(kernel->kernel, i, sizeof(cl_mem), &((const ocl_mem *)arg->mem)->buffer);
-    }
+    error = set_argument((const ocl_device *)device, kernel->kernel, launch, i, &block);
+    if (error != CL_SUCCESS) describe_argument(kernel->kernel, i, &launch->args[i], what, sizeof what);
   }
-  if (error != CL_SUCCESS) {
-    pthread_mutex_unlock(&kernel->lock);
-    return ocl_check(device->host, error, "clSetKernelArg");
+  if (error == CL_SUCCESS) {
+    error = clEnqueueNDRangeKernel(queue, kernel->kernel, 2, NULL, global, local, 0, NULL, &event);
+    ocl_activity_note(stream, event, KW_ACTIVITY_LAUNCH, launch->call_id);
+    if (error != CL_SUCCESS) describe_launch(kernel->kernel, launch, what, sizeof what);
   }
-  cl_command_queue queue = ocl_stream_begin(stream);
-  error = clEnqueueNDRangeKernel(queue, kernel->kernel, 2, NULL, global, local, 0, NULL, &event);
-  ocl_activity_note(stream, event, KW_ACTIVITY_LAUNCH, launch->call_id);
-  kw_status status = ocl_stream_end(stream, error, event, launch->call_id, "clEnqueueNDRangeKernel");
   pthread_mutex_unlock(&kernel->lock);
-  return status;
+  if (block) clReleaseMemObject(block); /* the command has it */
+  return ocl_stream_end(stream, error, event, launch->call_id, what);
 }

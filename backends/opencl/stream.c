@@ -50,13 +50,17 @@ static kw_status append(ocl_stream *stream, cl_int error, cl_event event, uint64
 }
 
 cl_command_queue ocl_stream_begin(ocl_stream *stream) {
+  const bool entered = ocl_enter((const ocl_device *)stream->base.device);
   pthread_mutex_lock(&stream->base.lock);
-  return stream->queue;
+  stream->entered = entered;
+  return entered ? stream->queue : NULL;
 }
 
 kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint64_t call_id, const char *what) {
   kw_status status = append(stream, error, event, call_id, what);
+  const bool entered = stream->entered;
   pthread_mutex_unlock(&stream->base.lock);
+  if (entered) ocl_leave((const ocl_device *)stream->base.device);
   return status;
 }
 
@@ -67,14 +71,28 @@ kw_status ocl_stream_create(kw_gpu_stream *base, uint64_t flags) {
   const ocl_device *device = (const ocl_device *)base->device;
   cl_int error = CL_SUCCESS;
   (void)flags;
+  if (!ocl_enter(device)) return ocl_check(base->device->host, CL_INVALID_CONTEXT, "clCreateCommandQueue");
   stream->queue = clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &error);
+  ocl_leave(device);
   return ocl_check(base->device->host, error, "clCreateCommandQueue");
 }
 
 kw_status ocl_stream_destroy(kw_gpu_stream *base) {
   ocl_stream *stream = (ocl_stream *)base;
+  const ocl_device *device = (const ocl_device *)base->device;
+  if (!ocl_enter(device)) return KW_OK; /* it is gone */
   if (stream->last) clReleaseEvent(stream->last);
-  return ocl_check(base->device->host, clReleaseCommandQueue(stream->queue), "clReleaseCommandQueue");
+  cl_int error = clReleaseCommandQueue(stream->queue);
+  ocl_leave(device);
+  return ocl_check(base->device->host, error, "clReleaseCommandQueue");
+}
+
+cl_int ocl_wait(cl_event event) {
+  ocl_flags before;
+  ocl_flags_take(&before);
+  cl_int error = clWaitForEvents(1, &event);
+  ocl_flags_set_back(&before);
+  return error;
 }
 
 kw_status ocl_event_poll(void *event) {
@@ -94,7 +112,7 @@ static kw_status wait_for_newest(ocl_stream *stream, uint64_t timeout_ns) {
   cl_int error = CL_SUCCESS;
   kw_status status = KW_OK;
   if (timeout_ns == KW_WAIT_FOREVER) {
-    error = clWaitForEvents(1, &newest);
+    error = ocl_wait(newest);
   } else {
     status = kw_gpu_poll(ocl_event_poll, newest, timeout_ns);
   }

@@ -6,8 +6,8 @@
 
 #include "kit/activity.h"
 #include "kit/memory.h"
+#include "kit/signals.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
@@ -20,13 +20,15 @@ kw_status kw_gpu_list_add(kw_gpu_list *list, void *owner, void *id) {
   return KW_OK;
 }
 
+const char *kw_gpu_list_option(const kw_gpu_list *list, const kw_option_desc *option) {
+  return kw_option_value(list->info->options, list->info->option_count, option);
+}
+
 kw_status kw_gpu_devices_find(kw_gpu_plugin *plugin) {
-  struct sigaction before[NSIG], after;
-  for (int i = 1; i < NSIG; ++i) sigaction(i, NULL, &before[i]);
+  kw_gpu_signals before;
+  kw_gpu_signals_take(&before);
   kw_status status = plugin->driver->find(plugin->host, &plugin->list);
-  for (int i = 1; i < NSIG; ++i) {
-    if (sigaction(i, NULL, &after) == 0 && after.sa_handler != before[i].sa_handler) sigaction(i, &before[i], NULL);
-  }
+  kw_gpu_signals_set_back(&before);
   return status;
 }
 
@@ -109,7 +111,12 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
   pthread_mutex_init(&device->lock, NULL);
   pthread_mutex_init(&device->memories_lock, NULL);
   status = kw_gpu_activity_start(device);
-  if (status == KW_OK && driver->open) status = driver->open(device, info);
+  if (status == KW_OK && driver->open) {
+    kw_gpu_signals before;
+    kw_gpu_signals_take(&before);
+    status = driver->open(device, info);
+    kw_gpu_signals_set_back(&before);
+  }
   if (status == KW_OK) {
     *out_device = device;
   } else {

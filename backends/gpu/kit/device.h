@@ -11,6 +11,7 @@ struct kw_gpu_list {
   const kw_host_api *host;
   uint32_t count;
   kw_gpu_physical *items;
+  const kw_init_info *info; /* while the driver finds them */
 };
 
 /* A plugin between init and shutdown; its device slots get it. */

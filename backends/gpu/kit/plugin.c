@@ -7,6 +7,7 @@
 #include "kit/event.h"
 #include "kit/interop.h"
 #include "kit/memory.h"
+#include "kit/signals.h"
 #include "kit/stream.h"
 
 #include <stdlib.h>
@@ -27,9 +28,13 @@ static struct {
   kw_plugin_desc desc;
 } answer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static kw_status always_there(const char **out_reason) {
-  (void)out_reason;
-  return KW_OK;
+static kw_status probe(const char **out_reason) {
+  kw_gpu_signals before;
+  if (!answer.driver->probe) return KW_OK;
+  kw_gpu_signals_take(&before);
+  kw_status status = answer.driver->probe(out_reason);
+  kw_gpu_signals_set_back(&before);
+  return status;
 }
 
 static kw_status shutdown(void *state) {
@@ -59,7 +64,9 @@ static kw_status init(const kw_host_api *host, const kw_init_info *info, void **
   plugin->driver = answer.driver;
   plugin->host = host;
   plugin->list.host = host;
+  plugin->list.info = info;
   status = start(plugin);
+  plugin->list.info = NULL;
   if (status == KW_OK) {
     *out_plugin = plugin;
   } else {
@@ -88,7 +95,7 @@ static void make(const kw_gpu_driver *driver) {
       .description = driver->description,
       .build = driver->build,
       .sanitizer = driver->sanitizer,
-      .probe = driver->probe ? driver->probe : always_there,
+      .probe = probe,
       .init = init,
       .shutdown = shutdown,
       .groups = answer.groups,

@@ -79,12 +79,25 @@ static void ignore(int signal) {
   (void)signal;
 }
 
+static const kw_option_desc depth = {sizeof depth, KW_OPTION_OPEN, "depth", "4", "how deep"};
+static const kw_option_desc spare = {sizeof spare, KW_OPTION_INIT, "spare", "no", "whether there is a third device"};
+static const kw_option_desc *const options[] = {&depth, &spare};
+
+/* As runtimes with a compiler inside do, each somewhere else. */
+static kw_status probe(const char **out_reason) {
+  (void)out_reason;
+  signal(SIGHUP, ignore);
+  return KW_OK;
+}
+
 static kw_status find(const kw_host_api *given, kw_gpu_list *list) {
-  static int ids[2];
-  signal(SIGUSR1, ignore); /* as runtimes with a compiler inside do */
+  static int ids[3];
+  signal(SIGUSR1, ignore);
   if (fake.find != KW_OK) return kw_gpu_error(given, fake.find, "no device %d today", 1);
   kw_status status = kw_gpu_list_add(list, NULL, &ids[0]);
-  return status == KW_OK ? kw_gpu_list_add(list, NULL, &ids[1]) : status;
+  if (status == KW_OK) status = kw_gpu_list_add(list, NULL, &ids[1]);
+  if (status != KW_OK || strcmp(kw_gpu_list_option(list, &spare), "yes") != 0) return status;
+  return kw_gpu_list_add(list, NULL, &ids[2]);
 }
 
 static kw_status describe(const kw_host_api *given, const kw_gpu_physical *physical, kw_device_info *out_info) {
@@ -99,10 +112,8 @@ static kw_status attribute(const kw_host_api *given, const kw_gpu_physical *phys
   return strcmp(key, "unified_memory") == 0 ? kw_gpu_give_bool(out_value, true) : KW_ERR_NOT_FOUND;
 }
 
-static const kw_option_desc depth = {sizeof depth, KW_OPTION_OPEN, "depth", "4", "how deep"};
-static const kw_option_desc *const options[] = {&depth};
-
 static kw_status open_device(kw_gpu_device *device, const kw_open_info *info) {
+  signal(SIGUSR2, ignore);
   fake.depth = kw_option_value(info->options, info->option_count, &depth)[0];
   if (fake.open != KW_OK) return fake.open;
   device->handle = device->physical.id;
@@ -216,10 +227,11 @@ static const kw_gpu_driver driver = {
     .description = "counts",
     .build = "",
     .sanitizer = "",
+    .probe = probe,
     .find = find,
     .describe = describe,
     .attribute = attribute,
-    .option_count = 1,
+    .option_count = 2,
     .options = options,
     .open = open_device,
     .close = close_device,
@@ -320,14 +332,18 @@ static void what_fails_at_init_leaves_nothing(void **state) {
 }
 
 static void handlers_of_signals_stay_the_application_s(void **state) {
+  static const int signals[] = {SIGHUP, SIGUSR1, SIGUSR2};
+  const char *reason = NULL;
   void *plugin = NULL;
-  struct sigaction before, after;
   (void)state;
-  sigaction(SIGUSR1, NULL, &before);
-  assert_int_equal(query()->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin), KW_OK);
-  sigaction(SIGUSR1, NULL, &after);
-  assert_true(before.sa_handler == after.sa_handler);
-  query()->shutdown(plugin);
+  assert_int_equal(query()->probe(&reason), KW_OK);
+  void *device = start_and_open(&plugin);
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i) {
+    struct sigaction after;
+    sigaction(signals[i], NULL, &after);
+    assert_true(after.sa_handler == SIG_DFL);
+  }
+  end(plugin, device);
 }
 
 static void options_are_the_kits_and_the_drivers(void **state) {
@@ -335,10 +351,15 @@ static void options_are_the_kits_and_the_drivers(void **state) {
   const kw_plugin_desc *desc = query();
   void *plugin = NULL, *device = NULL;
   (void)state;
-  assert_int_equal(desc->option_count, 2);
+  uint32_t count = 0;
+  assert_int_equal(desc->option_count, 3);
   assert_string_equal(desc->options[0]->key, "module_cache");
   assert_ptr_equal(desc->options[1], &depth);
-  assert_int_equal(desc->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin), KW_OK);
+  const kw_option more = {"spare", "yes"};
+  const kw_init_info start = {.struct_size = sizeof start, .option_count = 1, .options = &more};
+  assert_int_equal(desc->init(&host, &start, &plugin), KW_OK);
+  assert_int_equal(devices->count(plugin, &count), KW_OK);
+  assert_int_equal(count, 3);
   kw_option given[] = {{"module_cache", "2"}, {"depth", "9"}};
   const kw_open_info info = {.struct_size = sizeof info, .option_count = 2, .options = given};
   assert_int_equal(devices->open(plugin, 0, &info, &device), KW_ERR_INVALID_ARGUMENT);

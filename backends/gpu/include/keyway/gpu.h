@@ -27,6 +27,8 @@ typedef struct kw_gpu_list kw_gpu_list; /* of physical devices */
 
 /* Adds a device; for use inside find. KW_ERR_OUT_OF_MEMORY, with its text, when the host has none. */
 kw_status kw_gpu_list_add(kw_gpu_list *list, void *owner, void *id);
+/* The value of one of the driver's options of KW_OPTION_INIT; for use inside find. */
+const char *kw_gpu_list_option(const kw_gpu_list *list, const kw_option_desc *option);
 
 typedef struct kw_gpu_driver kw_gpu_driver;
 
