@@ -42,7 +42,8 @@ opencl_driver=rusticl
 unasked=$(scripts/opencl.sh rusticl env -u KEYWAY_OPTIONS "$keyway" list 2>&1) || true
 [[ $unasked == *"rusticl are not offered"* ]] ||
   die "its devices are offered to who has not asked, or nothing is said" "Run: scripts/opencl.sh rusticl env -u KEYWAY_OPTIONS keyway list"
-conform opencl:0 --suite environment,lifecycle,memory,stream,event,copy,interop,exit
+# Not the suites that start the plugin anew: they give it no options, and then it has no device of rusticl.
+conform opencl:0 --suite memory,event,interop,exit
 for op in add.Tensor sub.Tensor mul.Tensor mul.Scalar div.Tensor maximum eq.Tensor lt.Scalar; do
   conform opencl:0 --suite ops --case "$op/f32/*"
 done
