@@ -165,5 +165,7 @@ function(kw_add_test name)
   target_link_libraries(${name} PRIVATE keyway_flags keyway_abi ${ARG_LIBS} PkgConfig::CMOCKA)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}")
+  # For what hangs. An emulator takes ten times as long, and its machine may have other things to do.
+  set(limit $<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,6000,600>)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} LABELS "${ARG_LABELS}")
 endfunction()
