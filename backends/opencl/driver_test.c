@@ -286,6 +286,9 @@ static void rusticl_finishes_early(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "late") == 0) return scenario_late();
   if (argc > 1 && strcmp(argv[1], "index") == 0) return scenario_index();
+  /* Code of one kind whatever the processor. The driver reads these when it is loaded. */
+  setenv("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2", 0);
+  setenv("CL_CONFIG_CPU_VECTORIZER_MODE", "4", 0);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(intel_branches_for_its_neighbours),
       cmocka_unit_test(intel_ends_before_the_process),
