@@ -64,12 +64,10 @@ esac
 mkdir -p build/logs
 for driver in "${wanted[@]}"; do
   [ -e "$drivers/$driver.icd/$driver.icd" ] || "bring_$driver"
-  case $driver in
-    rusticl)
-      export RUSTICL_ENABLE=llvmpipe KEYWAY_OPTIONS=keyway.opencl.offer=rusticl
-      export GALLIUM_PIPE_SEARCH_DIR=$drivers/rusticl/usr/lib/x86_64-linux-gnu/gallium-pipe
-      ;;
-  esac
+  if [ "$driver" = rusticl ]; then
+    export RUSTICL_ENABLE=llvmpipe GALLIUM_PIPE_SEARCH_DIR=$drivers/rusticl/usr/lib/x86_64-linux-gnu/gallium-pipe
+    export KEYWAY_OPTIONS="${KEYWAY_OPTIONS:+$KEYWAY_OPTIONS;}keyway.opencl.offer=rusticl"
+  fi
 done
 export OCL_ICD_VENDORS=$drivers/$name.icd
 if [ "$name" = all ]; then

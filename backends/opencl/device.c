@@ -14,7 +14,7 @@ kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list) {
   cl_uint platform_count = 0;
   kw_status status = KW_OK;
   const bool was_set = ocl_variable_is_set();
-  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return KW_OK;
+  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) platform_count = 0;
   for (cl_uint p = 0; p < platform_count && p < 16; ++p) {
     cl_device_id ids[64];
     cl_uint count = 0;

@@ -137,7 +137,8 @@ static void name_of(cl_kernel kernel, char *out, size_t size) {
   if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, out, NULL) != CL_SUCCESS) snprintf(out, size, "a kernel");
 }
 
-static void describe_argument(cl_kernel kernel, cl_uint i, const kw_gpu_arg *arg, char *out, size_t size) {
+/* Both give `out`. */
+static const char *describe_argument(cl_kernel kernel, cl_uint i, const kw_gpu_arg *arg, char *out, size_t size) {
   char name[96];
   name_of(kernel, name, sizeof name);
   if (arg->data) {
@@ -145,14 +146,16 @@ static void describe_argument(cl_kernel kernel, cl_uint i, const kw_gpu_arg *arg
   } else {
     snprintf(out, size, "clSetKernelArg of %s, argument %u, a buffer", name, i);
   }
+  return out;
 }
 
-static void describe_launch(cl_kernel kernel, const kw_gpu_launch *launch, char *out, size_t size) {
+static const char *describe_launch(cl_kernel kernel, const kw_gpu_launch *launch, char *out, size_t size) {
   char name[96];
   name_of(kernel, name, sizeof name);
   snprintf(out, size, "clEnqueueNDRangeKernel of %s, %llu x %llu groups of %u x %u items", name,
            (unsigned long long)launch->groups[0], (unsigned long long)launch->groups[1], launch->local[0],
            launch->local[1]);
+  return out;
 }
 
 /* Sets an argument. The block, the first one by value, goes to memory where the device wants it there: *out_block, to
@@ -177,17 +180,18 @@ kw_status ocl_launch(kw_gpu_device *device, kw_gpu_stream *base, const kw_gpu_la
   cl_int error = CL_SUCCESS;
   cl_event event = NULL;
   cl_mem block = NULL;
-  char what[200] = "clEnqueueNDRangeKernel";
+  const char *what = "clEnqueueNDRangeKernel";
+  char text[200];
   cl_command_queue queue = ocl_stream_begin(stream);
   pthread_mutex_lock(&kernel->lock);
   for (uint32_t i = 0; i < launch->arg_count && error == CL_SUCCESS; ++i) {
     error = set_argument((const ocl_device *)device, kernel->kernel, launch, i, &block);
-    if (error != CL_SUCCESS) describe_argument(kernel->kernel, i, &launch->args[i], what, sizeof what);
+    if (error != CL_SUCCESS) what = describe_argument(kernel->kernel, i, &launch->args[i], text, sizeof text);
   }
   if (error == CL_SUCCESS) {
     error = clEnqueueNDRangeKernel(queue, kernel->kernel, 2, NULL, global, local, 0, NULL, &event);
     ocl_activity_note(stream, event, KW_ACTIVITY_LAUNCH, launch->call_id);
-    if (error != CL_SUCCESS) describe_launch(kernel->kernel, launch, what, sizeof what);
+    if (error != CL_SUCCESS) what = describe_launch(kernel->kernel, launch, text, sizeof text);
   }
   pthread_mutex_unlock(&kernel->lock);
   if (block) clReleaseMemObject(block); /* the command has it */

@@ -108,10 +108,11 @@ struct kw_gpu_driver {
 
   /* ---- Devices ---- */
 
+  /* What probe, find and open do to handlers of signals is undone: a runtime with a compiler inside installs some. */
+
   /* kw_plugin_desc.probe. (optional: the runtime is always there) */
   kw_status (*probe)(const char **out_reason);
-  /* Adds every device to `list`, in the runtime's order; called once, at init. That there is none is no error. What it
-   * does to handlers of signals is undone: a runtime with a compiler inside installs some. */
+  /* Adds every device to `list`, in the runtime's order; called once, at init. That there is none is no error. */
   kw_status (*find)(const kw_host_api *host, kw_gpu_list *list);
   /* kw_device_api.info. */
   kw_status (*describe)(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
