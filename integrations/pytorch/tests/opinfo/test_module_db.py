@@ -11,7 +11,6 @@ import cases
 import comparison
 import known
 import level
-import pytest
 import samples
 import torch
 import totals
@@ -87,14 +86,7 @@ class _Sample(cases.Case):
 
 
 def pytest_generate_tests(metafunc):
-    if "info" in metafunc.fixturenames:
-        cases = [
-            pytest.param(info, dtype, id=f"{info.name}-{totals.names[dtype]}")
-            for info in totals.part(metafunc.config, module_db)
-            for dtype in totals.wanted(metafunc.config)
-            if dtype in _DTYPES
-        ]
-        metafunc.parametrize("info, dtype", cases)
+    totals.parametrize(metafunc, "info", module_db, lambda info: _DTYPES)
 
 
 def _samples(info, dtype):

@@ -15,7 +15,6 @@ import cases
 import comparison
 import known
 import level
-import pytest
 import samples
 import torch
 import totals
@@ -135,16 +134,7 @@ class _Sample(cases.Case):
 
 
 def pytest_generate_tests(metafunc):
-    if "op" not in metafunc.fixturenames:
-        return
-    wanted = totals.wanted(metafunc.config)
-    cases = [
-        pytest.param(op, dtype, id=f"{op.full_name}-{totals.names[dtype]}")
-        for op in totals.part(metafunc.config, op_db)
-        for dtype in wanted
-        if dtype in op.supported_dtypes("cpu")
-    ]
-    metafunc.parametrize("op, dtype", cases)
+    totals.parametrize(metafunc, "op", op_db, lambda op: op.supported_dtypes("cpu"))
 
 
 def test_samples(op, dtype, device, every, record):

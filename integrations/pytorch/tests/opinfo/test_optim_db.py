@@ -9,7 +9,6 @@ import cases
 import comparison
 import known
 import level
-import pytest
 import torch
 import totals
 from torch.testing._internal.common_optimizers import _get_optim_inputs_including_global_cliquey_kwargs, optim_db
@@ -72,14 +71,7 @@ class _Sample(cases.Case):
 
 
 def pytest_generate_tests(metafunc):
-    if "info" in metafunc.fixturenames:
-        cases = [
-            pytest.param(info, dtype, id=f"{info.name}-{totals.names[dtype]}")
-            for info in totals.part(metafunc.config, optim_db)
-            for dtype in totals.wanted(metafunc.config)
-            if dtype in _DTYPES
-        ]
-        metafunc.parametrize("info, dtype", cases)
+    totals.parametrize(metafunc, "info", optim_db, lambda info: _DTYPES)
 
 
 def test_samples(info, dtype, device, every, record):

@@ -40,6 +40,19 @@ def part(config, database):
     return database[number - 1 :: parts]
 
 
+def parametrize(metafunc, name, database, dtypes_of):
+    """A test for each entry of the database, which it gets as `name`, and each dtype, of those that were asked for."""
+    if name not in metafunc.fixturenames:
+        return
+    cases = [
+        pytest.param(entry, dtype, id=f"{getattr(entry, 'full_name', entry.name)}-{names[dtype]}")
+        for entry in part(metafunc.config, database)
+        for dtype in wanted(metafunc.config)
+        if dtype in dtypes_of(entry)
+    ]
+    metafunc.parametrize(f"{name}, dtype", cases)
+
+
 def conclude(problems, name, dtype, every, record):
     """Ends the test of an entry and a dtype. What known.toml says is held against all samples alone."""
     if every == 1:
