@@ -496,6 +496,40 @@ static void bench_draws(void **state) {
   check_well_formed(text);
 }
 
+/* ---- warm -------------------------------------------------------------------------------------------------------- */
+
+static void warm_calls_what_a_model_calls(void **state) {
+  (void)state;
+  char trace[128];
+  snprintf(trace, sizeof trace, "%s/trace.json", folder);
+  setenv("KEYWAY_TRACE", trace, 1);
+  check("bench --rounds 1 --size 16 --op mm --op bitwise_not --dtype f32 --dtype f64", 0, "mm");
+  unsetenv("KEYWAY_TRACE");
+  bool has_f64 = false, has_integers = false;
+  cJSON *json = run_json("warm --device cpu:0 --model trace.json --json"), *row;
+  const cJSON *rows = check_fields(json, "rows", (const char *[]){"op", "what", "dtype", "ns", "built", NULL});
+  cJSON_ArrayForEach(row, rows) {
+    const char *op = cJSON_GetStringValue(cJSON_GetObjectItem(row, "op"));
+    const bool of_f64 = strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(row, "dtype")), "f64") == 0;
+    has_integers |= strcmp(op, "bitwise_not") == 0;
+    has_f64 |= strcmp(op, "mm") == 0 && of_f64;
+    assert_true(strcmp(op, "mm") == 0 || strcmp(op, "bitwise_not") == 0 || strcmp(op, "_to_copy") == 0);
+    assert_null(cJSON_GetObjectItem(row, "failed"));
+  }
+  assert_true(has_f64 && has_integers);
+  cJSON_Delete(json);
+  json = run_json("warm --device cpu:0 --op mm --op neg --op _softmax --json");
+  rows = cJSON_GetObjectItem(json, "rows");
+  assert_true(cJSON_GetArraySize(rows) > 3); /* mm is there in several forms */
+  find_row(rows, "_softmax", "[1, 1024]");
+  cJSON_Delete(json);
+  check("warm --op kmeans", 2, "there is no call of 'kmeans' to make");
+  check("warm --dtype i32", 2, "--dtype wants f32, f64, f16 or bf16, not 'i32'");
+  check("warm --model a.npy", 2, "a.npy is no trace of a run that called ops");
+  check("warm --model no/such", 2, "no/such cannot be read");
+  check("warm --device nope:7", 2, "nope:7");
+}
+
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 /* What bash would offer for a line, blank-separated, in `output`. */
@@ -565,6 +599,7 @@ int main(void) {
       cmocka_unit_test(bench_has_rows_for_what_is_not_there),
       cmocka_unit_test(bench_compares_with_plain_loops),
       cmocka_unit_test(bench_draws),
+      cmocka_unit_test(warm_calls_what_a_model_calls),
       cmocka_unit_test(completion_offers_what_fits),
   };
   const int failures = cmocka_run_group_tests(tests, make_folder, NULL);

@@ -16,6 +16,7 @@ extern const kw_cli_command kw_cli_eval;    /* cmd_eval.c */
 extern const kw_cli_command kw_cli_report;  /* cmd_report.c */
 extern const kw_cli_command kw_cli_trace;   /* cmd_trace.c */
 extern const kw_cli_command kw_cli_verify;  /* cmd_verify.c */
+extern const kw_cli_command kw_cli_warm;    /* cmd_warm.c */
 
 /* The lines of keyway.bash, NULL-terminated; made by the build. */
 extern const char *const kw_cli_bash_completion[];
