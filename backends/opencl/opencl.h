@@ -160,7 +160,7 @@ bool ocl_mark_times(kw_gpu_device *device, void *event, uint64_t *out_begin, uin
 void ocl_mark_drop(kw_gpu_device *device, void *event);
 kw_status ocl_device_now(kw_gpu_device *device, uint64_t *out_ns);
 
-#define OCL_BUILD_OPTIONS "-cl-std=CL1.2"
+#define OCL_BUILD_OPTIONS "-cl-std=CL1.2 -w"
 kw_status ocl_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
                            void **out_module);
 void ocl_module_destroy(kw_gpu_device *device, void *module);

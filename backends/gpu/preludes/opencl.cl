@@ -14,10 +14,10 @@ typedef uint kw_u32;
 typedef long kw_i64;
 typedef ulong kw_u64;
 
-/* Of kernels by runs the hint says that they are vectors already: Intel's CPU driver, left to make vectors of those again,
- * takes five times as long to compile them. */
-#if KW_LANES > 1
-#define KW_KERNEL __kernel __attribute__((vec_type_hint(KW_V)))
+/* The hint says that a kernel has all the vectors that it wants: Intel's CPU driver, left to make vectors of its items, takes
+ * five times as long to compile it, and runs it several times as long. */
+#if KW_VECTOR_BYTES > 0
+#define KW_KERNEL __kernel __attribute__((vec_type_hint(float16)))
 #else
 #define KW_KERNEL __kernel
 #endif

@@ -41,9 +41,11 @@ void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *modul
   const bool wide = has_f64 && is_wide(module, variant);
   uint32_t count = 0;
   snprintf(out_program->name, sizeof out_program->name, "%s/%u%s", module->name, variant, wide ? "+f64" : "");
-  snprintf(out_program->defines, sizeof out_program->defines, "%s#define %s %u\n#define KW_LANES %u\n",
+  snprintf(out_program->defines, sizeof out_program->defines,
+           "%s#define %s %u\n#define KW_VECTOR_BYTES %u\n#define KW_LANES %u\n",
            is_f64(module, variant) || wide ? "#define KW_HAS_F64 1\n" : "",
-           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant, kw_gpu_lanes(module, variant, vector_bytes));
+           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant, vector_bytes,
+           kw_gpu_lanes(module, variant, vector_bytes));
   const char **sources = out_program->sources;
   sources[count++] = out_program->defines;
   sources[count++] = prelude;
