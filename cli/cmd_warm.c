@@ -90,17 +90,19 @@ static void call_once(warming *w, const kw_bench_work *work, kw_dtype dtype) {
   ++w->count;
 }
 
-/* What a driver does once in a process (PoCL reads its library of functions) is no op's. The device is closed. */
+/* What a driver does once for a device (PoCL reads its library of functions) is no op's: *out is set to the first of
+ * those. */
 static bool start_driver(warming *w, first_call *out) {
   kw_bench_call call;
   const kw_bench_work work = {"neg", "", KW_BENCH_ELEMENTS, "i64[n]<2"};
-  *out = (first_call){0};
+  first_call start = {0};
   kw_status status = kw_bench_call_make(w->device, &work, 1, KW_F32, &call);
-  if (status == KW_OK) status = run(w->device, &call, out);
+  if (status == KW_OK) status = run(w->device, &call, &start);
   kw_bench_call_release(&call);
-  kw_device_close(w->device);
-  w->device = NULL;
-  return status == KW_OK || status == KW_ERR_NOT_IMPLEMENTED;
+  if (out->wall == 0) *out = start;
+  if (status == KW_OK || status == KW_ERR_NOT_IMPLEMENTED) return true;
+  kw_cli_complain(&kw_cli_warm, "%s", kw_error_message());
+  return false;
 }
 
 /* ---- Which ------------------------------------------------------------------------------------------------------- */
@@ -251,12 +253,13 @@ static cJSON *as_json(const warming *w, const first_call *driver) {
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-/* False, and said on stderr, when the device does not open. */
-static bool warm_all(warming *w) {
+/* False, and said on stderr, when a device does not open or start. */
+static bool warm_all(warming *w, first_call *driver) {
   for (uint32_t i = 0; i < kw_bench_work_count; ++i)
     for (uint32_t d = 0; d < w->dtype_count; ++d) {
       if (!is_wanted(w, &kw_bench_works[i], w->dtypes[d])) continue;
       if (!w->device && !open_device(w)) return false;
+      if (w->alone && !start_driver(w, driver)) return false;
       if (isatty(STDERR_FILENO)) fprintf(stderr, "%s ...\n", kw_bench_works[i].name);
       call_once(w, &kw_bench_works[i], w->dtypes[d]);
       if (!w->alone) continue;
@@ -269,16 +272,14 @@ static bool warm_all(warming *w) {
 static int run_warm(const kw_cli_args *args) {
   const char *name = kw_cli_args_value(args, "--device");
   warming w = {.args = args, .alone = kw_cli_args_has(args, "--alone")};
-  first_call driver;
+  first_call driver = {0};
   int code = KW_CLI_USAGE;
   if (w.alone) setenv("KEYWAY_MODULE_CACHE", "off", 1); /* the plugins', once they start */
   snprintf(w.name, sizeof w.name, "%s", name ? name : "auto");
   if (are_known(args) && take_model(args, &w) && take_dtypes(args, &w) && kw_cli_load_plugins(args) &&
       open_device(&w)) {
     snprintf(w.name, sizeof w.name, "%s", kw_device_name(w.device));
-    if (w.alone && !start_driver(&w, &driver)) {
-      kw_cli_complain(&kw_cli_warm, "%s", kw_error_message());
-    } else if (warm_all(&w)) {
+    if (warm_all(&w, &driver)) {
       bool fine = !w.failed;
       if (kw_cli_args_has(args, "--json")) {
         fine = kw_cli_json_print(as_json(&w, &driver)) && fine;

@@ -2,6 +2,7 @@
  *
  * Losses over classes: nll_loss, its backward, and cross_entropy_loss.
  */
+#include "kernel_sources.h"
 #include "ops/families.h"
 #include "ops/moves.h"
 #include "ops/reduce.h"
@@ -10,9 +11,11 @@
 
 #include "kernels/class_loss_args.kw"
 
-static const kw_gpu_kernel loss_kernel = {&kw_gpu_scan_module, "kw_class_loss_kernel"};
-static const kw_gpu_kernel terms_kernel = {&kw_gpu_scan_module, "kw_class_terms_kernel"};
-static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_class_slope_kernel"};
+static const kw_gpu_module class_loss_module = {
+    "class_loss", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
+static const kw_gpu_kernel loss_kernel = {&class_loss_module, "kw_class_loss_kernel"};
+static const kw_gpu_kernel terms_kernel = {&class_loss_module, "kw_class_terms_kernel"};
+static const kw_gpu_kernel slope_kernel = {&class_loss_module, "kw_class_slope_kernel"};
 
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 
@@ -188,4 +191,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_class_losses_family = {.ops = ops};
+const kw_gpu_family kw_gpu_class_losses_family = {ops, {&class_loss_module}};

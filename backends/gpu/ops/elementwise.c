@@ -9,21 +9,31 @@
 
 #include <math.h>
 
-static const kw_gpu_module elementwise_module = {
-    "elementwise",
+/* A program for each kernel: what a first call waits for is what the driver compiles for it. */
+static const kw_gpu_module unary_module = {
+    "unary",
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_REAL,
-    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_unary, kw_gpu_source_function, kw_gpu_source_binary,
-     kw_gpu_source_compare, kw_gpu_source_clamp, kw_gpu_source_fused, kw_gpu_source_arange}};
+    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_unary}};
+static const kw_gpu_module function_module = {
+    "function", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_wave, kw_gpu_source_function}};
+static const kw_gpu_module binary_module = {
+    "binary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_pair, kw_gpu_source_binary}};
+static const kw_gpu_module power_module = {
+    "power", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_pair, kw_gpu_source_power}};
+static const kw_gpu_module compare_module = {"compare", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_compare}};
+static const kw_gpu_module clamp_module = {"clamp", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_clamp}};
+static const kw_gpu_module fused_module = {"fused", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_fused}};
+static const kw_gpu_module arange_module = {"arange", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_arange}};
 
-static const kw_gpu_kernel unary_kernel = {&elementwise_module, "kw_unary_kernel"};
-static const kw_gpu_kernel function_kernel = {&elementwise_module, "kw_function_kernel"};
-static const kw_gpu_kernel binary_kernel = {&elementwise_module, "kw_binary_kernel"};
-static const kw_gpu_kernel pow_kernel = {&elementwise_module, "kw_pow_kernel"};
-static const kw_gpu_kernel compare_kernel = {&elementwise_module, "kw_compare_kernel"};
-static const kw_gpu_kernel clamp_kernel = {&elementwise_module, "kw_clamp_kernel"};
-static const kw_gpu_kernel fused_kernel = {&elementwise_module, "kw_fused_kernel"};
-static const kw_gpu_kernel arange_kernel = {&elementwise_module, "kw_arange_kernel"};
+static const kw_gpu_kernel unary_kernel = {&unary_module, "kw_unary_kernel"};
+static const kw_gpu_kernel function_kernel = {&function_module, "kw_function_kernel"};
+static const kw_gpu_kernel binary_kernel = {&binary_module, "kw_binary_kernel"};
+static const kw_gpu_kernel power_kernel = {&power_module, "kw_power_kernel"};
+static const kw_gpu_kernel compare_kernel = {&compare_module, "kw_compare_kernel"};
+static const kw_gpu_kernel clamp_kernel = {&clamp_module, "kw_clamp_kernel"};
+static const kw_gpu_kernel fused_kernel = {&fused_module, "kw_fused_kernel"};
+static const kw_gpu_kernel arange_kernel = {&arange_module, "kw_arange_kernel"};
 
 static void unary(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, int32_t opcode) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
@@ -57,7 +67,7 @@ static kw_gpu_step *pair(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtyp
 
 static void binary(kw_gpu_plan *plan, int32_t opcode) {
   bool has_alpha = opcode == KW_BINARY_ADD || opcode == KW_BINARY_SUB;
-  const kw_gpu_kernel *kernel = opcode >= KW_BINARY_POW ? &pow_kernel : &binary_kernel;
+  const kw_gpu_kernel *kernel = opcode >= KW_BINARY_POW ? &power_kernel : &binary_kernel;
   kw_gpu_step *step = pair(plan, kernel, plan->call->outs[0]->dtype, opcode);
   kw_gpu_step_scalar(plan, step, has_alpha ? kw_gpu_argument(plan, 2) : NULL, 1);
 }
@@ -248,4 +258,6 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_elementwise_family = {ops, {&elementwise_module}};
+const kw_gpu_family kw_gpu_elementwise_family = {ops,
+                                                 {&unary_module, &function_module, &binary_module, &power_module,
+                                                  &compare_module, &clamp_module, &fused_module, &arange_module}};

@@ -12,24 +12,17 @@
 
 #include <math.h>
 
-const kw_gpu_module kw_gpu_reduce_module = {
-    "reduce",
-    KW_GPU_RUNS_BY_DTYPE,
-    KW_DTYPES_REAL,
-    {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_row, kw_gpu_source_softmax_row}};
+static const kw_gpu_module reduce_module = {
+    "reduce", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_reduce}};
+/* The same for single elements. */
+static const kw_gpu_module single_module = {
+    "reduce_single", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_reduce}};
+static const kw_gpu_module argmax_module = {"argmax", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_argmax}};
 
-/* With scans what of reductions takes single elements. */
-const kw_gpu_module kw_gpu_scan_module = {
-    "scan",
-    KW_GPU_BY_DTYPE,
-    KW_DTYPES_REAL,
-    {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
-     kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
-
-static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
-static const kw_gpu_kernel across_kernel = {&kw_gpu_reduce_module, "kw_reduce_across_kernel"};
-static const kw_gpu_kernel reduce_single_kernel = {&kw_gpu_scan_module, "kw_reduce_kernel"};
-static const kw_gpu_kernel argmax_kernel = {&kw_gpu_scan_module, "kw_argmax_kernel"};
+static const kw_gpu_kernel reduce_kernel = {&reduce_module, "kw_reduce_kernel"};
+static const kw_gpu_kernel across_kernel = {&reduce_module, "kw_reduce_across_kernel"};
+static const kw_gpu_kernel reduce_single_kernel = {&single_module, "kw_reduce_kernel"};
+static const kw_gpu_kernel argmax_kernel = {&argmax_module, "kw_argmax_kernel"};
 
 /* Runs that an item takes one after the other, at most: more of them take two launches, so that more groups run at once
  * and errors grow slowly. */
@@ -333,4 +326,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_reduce_family = {ops, {&kw_gpu_reduce_module, &kw_gpu_scan_module}};
+const kw_gpu_family kw_gpu_reduce_family = {ops, {&reduce_module, &single_module, &argmax_module}};

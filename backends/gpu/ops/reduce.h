@@ -7,11 +7,6 @@
 
 #include "lower/plan.h"
 
-/* Kernels of reductions and softmax that take runs of elements. */
-extern const kw_gpu_module kw_gpu_reduce_module;
-/* Kernels of reductions, scans, softmax and losses over classes that take single elements. */
-extern const kw_gpu_module kw_gpu_scan_module;
-
 /* Reduces the dimensions of `in` that are bits of `reduced`; `out` has the others in order, with or without the reduced
  * ones as dimensions of one element. `opcode` is KW_REDUCE_SUM, _PROD, _MEAN, _MAX, _MIN, _ANY or _ALL. `out` has the
  * dtype of `in` or what that computes in (kw_gpu_compute_dtype); bool or u8 for _ANY and _ALL. For other dtypes

@@ -6,13 +6,16 @@
  */
 #include "ops/scan.h"
 
+#include "kernel_sources.h"
 #include "lower/lowering.h"
 #include "ops/families.h"
 #include "ops/moves.h"
 #include "ops/reduce.h"
 #include "program/dtype.h"
 
-static const kw_gpu_kernel scan_kernel = {&kw_gpu_scan_module, "kw_scan_kernel"};
+static const kw_gpu_module scan_module = {
+    "scan", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_scan}};
+static const kw_gpu_kernel scan_kernel = {&scan_module, "kw_scan_kernel"};
 
 /* A block of which every group scans a chunk. */
 static kw_reduction chunked(const kw_gpu_tensor *out, const kw_gpu_tensor *in, uint32_t dim) {
@@ -58,4 +61,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_scan_family = {.ops = ops};
+const kw_gpu_family kw_gpu_scan_family = {ops, {&scan_module}};

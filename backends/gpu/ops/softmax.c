@@ -4,18 +4,25 @@
  */
 #include "ops/softmax.h"
 
+#include "kernel_sources.h"
 #include "lower/lowering.h"
 #include "ops/families.h"
 #include "ops/moves.h"
 #include "ops/reduce.h"
 #include "program/dtype.h"
 
-static const kw_gpu_kernel softmax_kernel = {&kw_gpu_scan_module, "kw_softmax_kernel"};
-static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_softmax_slope_kernel"};
-static const kw_gpu_kernel product_kernel = {&kw_gpu_scan_module, "kw_softmax_product_kernel"};
+static const kw_gpu_module softmax_module = {"softmax", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_softmax}};
+static const kw_gpu_module row_module = {"softmax_row",
+                                         KW_GPU_RUNS_BY_DTYPE,
+                                         KW_DTYPES_FLOAT,
+                                         {kw_gpu_source_reduction, kw_gpu_source_row, kw_gpu_source_softmax_row}};
 
-static const kw_gpu_kernel row_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_kernel"};
-static const kw_gpu_kernel row_slope_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_slope_kernel"};
+static const kw_gpu_kernel softmax_kernel = {&softmax_module, "kw_softmax_kernel"};
+static const kw_gpu_kernel slope_kernel = {&softmax_module, "kw_softmax_slope_kernel"};
+static const kw_gpu_kernel product_kernel = {&softmax_module, "kw_softmax_product_kernel"};
+
+static const kw_gpu_kernel row_kernel = {&row_module, "kw_softmax_row_kernel"};
+static const kw_gpu_kernel row_slope_kernel = {&row_module, "kw_softmax_row_slope_kernel"};
 
 /* The set of dimensions that rows lie along; a tensor of rank 0 is a row of one. */
 static uint32_t row_dims(const kw_gpu_tensor *tensor, uint32_t dim) {
@@ -120,4 +127,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_softmax_family = {.ops = ops};
+const kw_gpu_family kw_gpu_softmax_family = {ops, {&softmax_module, &row_module}};
