@@ -220,6 +220,7 @@ kw_gpu_step *kw_gpu_step_add(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_
   kw_gpu_step *step = &plan->steps[plan->step_count++];
   memset(step, 0, sizeof *step);
   step->kernel = kernel;
+  step->opcode = -1;
   step->dtype = dtype;
   return step;
 }
@@ -261,6 +262,11 @@ void kw_gpu_step_rng_values(kw_gpu_step *step) {
   add_value(step, KW_GPU_RNG_SEED, NULL, 8);
   add_value(step, KW_GPU_RNG_OFFSET, NULL, 8);
   add_value(step, KW_GPU_RNG_FLAGS, NULL, 4);
+}
+
+void kw_gpu_step_opcode(kw_gpu_step *step, int32_t opcode) {
+  step->opcode = opcode;
+  kw_gpu_step_int(step, opcode);
 }
 
 void kw_gpu_step_int(kw_gpu_step *step, int32_t value) {
@@ -379,7 +385,7 @@ kw_status kw_gpu_plan_compile(kw_gpu_plan *plan, kw_gpu_device *device) {
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     kw_gpu_step *step = &plan->steps[i];
     if (step->kind != KW_GPU_LAUNCH || is_empty(step)) continue;
-    kw_status status = kw_gpu_kernel_find(device, step->kernel, step->dtype, &step->compiled);
+    kw_status status = kw_gpu_kernel_find(device, step->kernel, step->dtype, step->opcode, &step->compiled);
     if (status != KW_OK) return status;
   }
   return KW_OK;

@@ -41,6 +41,7 @@ typedef struct kw_gpu_step {
   enum { KW_GPU_LAUNCH, KW_GPU_COPY, KW_GPU_FILL } kind;
   const kw_gpu_kernel *kernel;
   kw_dtype dtype; /* what the kernel is specialised by */
+  int32_t opcode; /* and this on devices that have programs for one op; -1 nothing */
   void *compiled; /* set by kw_gpu_plan_compile */
   uint32_t operand_count;
   kw_gpu_location operands[KW_GPU_OPERAND_LIMIT];
@@ -145,6 +146,8 @@ void kw_gpu_step_rng(kw_gpu_step *step);
 void kw_gpu_step_rng_values(kw_gpu_step *step);
 /* The block, a struct of kw_i64 that begins with one offset for each operand, or a larger fixed number. */
 void kw_gpu_step_block(kw_gpu_step *step, const void *block, size_t size);
+/* The value `op`, an int, of a kernel that begins with KW_SPECIAL(op) (base.kw); not negative. */
+void kw_gpu_step_opcode(kw_gpu_step *step, int32_t opcode);
 /* Values: parameters of type int, kw_i64, float, and KW_CT. */
 void kw_gpu_step_int(kw_gpu_step *step, int32_t value);
 void kw_gpu_step_long(kw_gpu_step *step, int64_t value);

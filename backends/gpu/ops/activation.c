@@ -25,7 +25,7 @@ static void lower_activation(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &activation_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in}, 1);
-  kw_gpu_step_int(step, op->code);
+  kw_gpu_step_opcode(step, op->code);
   step_scalars(plan, step, 1);
 }
 
@@ -36,7 +36,7 @@ static void backward(kw_gpu_plan *plan, int32_t opcode, uint32_t in, uint32_t sc
   kw_gpu_tensor out = kw_gpu_output(plan, 0), grad = kw_gpu_input(plan, 0), x = kw_gpu_input(plan, in);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &backward_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&grad, &x}, 2);
-  kw_gpu_step_int(step, opcode);
+  kw_gpu_step_opcode(step, opcode);
   step_scalars(plan, step, scalars);
 }
 
@@ -61,7 +61,7 @@ static void gated(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, c
                   const kw_gpu_tensor *gate, const kw_gpu_tensor *grad) {
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, &gated_kernel, out->ref.dtype, out,
                                               (const kw_gpu_tensor *[]){factor, gate, grad}, 3);
-  kw_gpu_step_int(step, opcode);
+  kw_gpu_step_opcode(step, opcode);
 }
 
 static void lower_swiglu(kw_gpu_plan *plan, const kw_gpu_op *op) {

@@ -16,11 +16,22 @@ static const kw_gpu_module attention_module = {
     "attention",
     KW_GPU_BY_DTYPE,
     KW_DTYPES_FLOAT,
-    {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_attention}};
+    {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_at, kw_gpu_source_attention_tile,
+     kw_gpu_source_attention}};
+static const kw_gpu_module join_module = {
+    "attention_join",
+    KW_GPU_BY_DTYPE,
+    KW_DTYPES_FLOAT,
+    {kw_gpu_source_attention_args, kw_gpu_source_attention_at, kw_gpu_source_attention_join}};
+static const kw_gpu_module starts_module = {
+    "attention_starts",
+    KW_GPU_BY_DTYPE,
+    KW_DTYPES_FLOAT,
+    {kw_gpu_source_attention_args, kw_gpu_source_attention_at, kw_gpu_source_attention_starts}};
 
 static const kw_gpu_kernel attention_kernel = {&attention_module, "kw_attention_kernel"};
-static const kw_gpu_kernel join_kernel = {&attention_module, "kw_attention_join_kernel"};
-static const kw_gpu_kernel starts_kernel = {&attention_module, "kw_attention_starts_kernel"};
+static const kw_gpu_kernel join_kernel = {&join_module, "kw_attention_join_kernel"};
+static const kw_gpu_kernel starts_kernel = {&starts_module, "kw_attention_starts_kernel"};
 
 /* Keys are split until there are so many groups, but no part gets fewer keys than that. */
 #define ENOUGH_GROUPS 512
@@ -305,4 +316,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_attention_family = {ops, {&attention_module}};
+const kw_gpu_family kw_gpu_attention_family = {ops, {&attention_module, &join_module, &starts_module}};

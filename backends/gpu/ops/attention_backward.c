@@ -14,8 +14,8 @@ static const kw_gpu_module attention_backward_module = {
     "attention_backward",
     KW_GPU_BY_DTYPE,
     KW_DTYPES_FLOAT,
-    {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_group,
-     kw_gpu_source_attention_backward}};
+    {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_at, kw_gpu_source_attention_tile,
+     kw_gpu_source_group, kw_gpu_source_attention_backward}};
 
 static const kw_gpu_kernel gradient_kernel = {&attention_backward_module, "kw_attention_gradient_kernel"};
 static const kw_gpu_kernel sums_kernel = {&attention_backward_module, "kw_attention_sums_kernel"};

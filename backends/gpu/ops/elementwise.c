@@ -38,7 +38,7 @@ static const kw_gpu_kernel arange_kernel = {&arange_module, "kw_arange_kernel"};
 static void unary(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, int32_t opcode) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in}, 1);
-  kw_gpu_step_int(step, opcode);
+  kw_gpu_step_opcode(step, opcode);
 }
 
 static void lower_unary(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -59,7 +59,7 @@ static kw_gpu_step *pair(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtyp
   kw_gpu_tensor out = kw_gpu_output(plan, 0), a = kw_gpu_input(plan, 0), b = kw_gpu_input(plan, 1);
   int32_t scalars = (kw_gpu_present(&a) ? 0 : KW_SCALAR_A) | (kw_gpu_present(&b) ? 0 : KW_SCALAR_B);
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, kernel, dtype, &out, (const kw_gpu_tensor *[]){&a, &b}, 2);
-  kw_gpu_step_int(step, opcode);
+  kw_gpu_step_opcode(step, opcode);
   kw_gpu_step_int(step, scalars);
   kw_gpu_step_scalar(plan, step, kw_gpu_argument(plan, scalars & KW_SCALAR_A ? 0 : 1), 0);
   return step;
@@ -87,7 +87,7 @@ static void lower_round_decimals(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &binary_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, NULL}, 2);
-  kw_gpu_step_int(step, decimals < 0 ? KW_BINARY_ROUND_MULTIPLES : op->code);
+  kw_gpu_step_opcode(step, decimals < 0 ? KW_BINARY_ROUND_MULTIPLES : op->code);
   kw_gpu_step_int(step, KW_SCALAR_B);
   kw_gpu_step_number(step, pow(10, fabs((double)decimals)));
   kw_gpu_step_number(step, 1);
@@ -102,7 +102,7 @@ static void lower_test(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &compare_kernel, in.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, NULL}, 2);
-  kw_gpu_step_int(step, op->code);
+  kw_gpu_step_opcode(step, op->code);
   kw_gpu_step_int(step, KW_SCALAR_B);
   kw_gpu_step_scalar(plan, step, NULL, 0);
 }
@@ -139,7 +139,7 @@ static void lower_fused(kw_gpu_plan *plan, const kw_gpu_op *op) {
   bool scalar = !kw_gpu_present(&c);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &fused_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&a, &b, &c}, 3);
-  kw_gpu_step_int(step, op->code);
+  kw_gpu_step_opcode(step, op->code);
   kw_gpu_step_int(step, scalar ? KW_SCALAR_C : 0);
   kw_gpu_step_scalar(plan, step, kw_gpu_argument(plan, scalar ? 2 : 3), 1);
 }

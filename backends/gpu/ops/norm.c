@@ -11,15 +11,19 @@
 
 #include <string.h>
 
-const kw_gpu_module kw_gpu_norm_module = {
+static const kw_gpu_module norm_module = {
     "norm",
-    KW_GPU_RUNS_BY_DTYPE,
+    KW_GPU_BY_DTYPE,
     KW_DTYPES_FLOAT,
-    {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows, kw_gpu_source_norm,
-     kw_gpu_source_norm_backward, kw_gpu_source_reduction, kw_gpu_source_row, kw_gpu_source_norm_row}};
+    {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows, kw_gpu_source_norm}};
+static const kw_gpu_module row_module = {"norm_row",
+                                         KW_GPU_RUNS_BY_DTYPE,
+                                         KW_DTYPES_FLOAT,
+                                         {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_reduction,
+                                          kw_gpu_source_row, kw_gpu_source_norm_row}};
 
-static const kw_gpu_kernel norm_kernel = {&kw_gpu_norm_module, "kw_norm_kernel"};
-static const kw_gpu_kernel row_kernel = {&kw_gpu_norm_module, "kw_norm_row_kernel"};
+static const kw_gpu_kernel norm_kernel = {&norm_module, "kw_norm_kernel"};
+static const kw_gpu_kernel row_kernel = {&row_module, "kw_norm_row_kernel"};
 
 /* Rows of more elements than SINGLE take several launches, of CHUNK elements a group. */
 #define SINGLE 8192
@@ -314,4 +318,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_norm_family = {ops, {&kw_gpu_norm_module}};
+const kw_gpu_family kw_gpu_norm_family = {ops, {&norm_module, &row_module}};

@@ -9,9 +9,6 @@
 
 #include "kernels/norm_args.kw"
 
-/* Kernels of normalisations and their backwards. */
-extern const kw_gpu_module kw_gpu_norm_module;
-
 /* Which elements of the input are normalised together. */
 typedef struct kw_gpu_norm_layout {
   int64_t groups;   /* dimension 1 is seen as [groups, size / groups]; 0: as it is */

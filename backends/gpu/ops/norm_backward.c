@@ -5,9 +5,16 @@
 #include "ops/families.h"
 #include "ops/moves.h"
 #include "ops/norm.h"
+
+#include "kernel_sources.h"
 #include "program/dtype.h"
 
-static const kw_gpu_kernel norm_backward_kernel = {&kw_gpu_norm_module, "kw_norm_backward_kernel"};
+static const kw_gpu_module norm_backward_module = {
+    "norm_backward",
+    KW_GPU_BY_DTYPE,
+    KW_DTYPES_FLOAT,
+    {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows, kw_gpu_source_norm_backward}};
+static const kw_gpu_kernel norm_backward_kernel = {&norm_backward_module, "kw_norm_backward_kernel"};
 
 /* What a backward is given, and where its results go. Absent tensors are none. */
 typedef struct norm_backward {
@@ -156,4 +163,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_norm_backward_family = {.ops = ops};
+const kw_gpu_family kw_gpu_norm_backward_family = {ops, {&norm_backward_module}};

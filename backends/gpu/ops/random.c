@@ -12,10 +12,12 @@
 #include "kernels/multinomial_args.kw"
 
 static const kw_gpu_module random_module = {
-    "random",
+    "random", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_words, kw_gpu_source_uniform, kw_gpu_source_random}};
+static const kw_gpu_module multinomial_module = {
+    "multinomial",
     KW_GPU_BY_DTYPE,
-    KW_DTYPES_REAL,
-    {kw_gpu_source_words, kw_gpu_source_random, kw_gpu_source_multinomial_args, kw_gpu_source_multinomial}};
+    KW_DTYPES_FLOAT,
+    {kw_gpu_source_words, kw_gpu_source_uniform, kw_gpu_source_multinomial_args, kw_gpu_source_multinomial}};
 static const kw_gpu_module permutation_module = {
     "permutation", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_words, kw_gpu_source_permutation}};
 
@@ -23,7 +25,7 @@ static const kw_gpu_kernel random_kernel = {&random_module, "kw_random_kernel"};
 static const kw_gpu_kernel integer_kernel = {&random_module, "kw_random_integer_kernel"};
 static const kw_gpu_kernel dropout_kernel = {&random_module, "kw_dropout_kernel"};
 static const kw_gpu_kernel dropout_backward_kernel = {&random_module, "kw_dropout_backward_kernel"};
-static const kw_gpu_kernel multinomial_kernel = {&random_module, "kw_multinomial_kernel"};
+static const kw_gpu_kernel multinomial_kernel = {&multinomial_module, "kw_multinomial_kernel"};
 static const kw_gpu_kernel permutation_kernel = {&permutation_module, "kw_permutation_kernel"};
 
 /* Operands, block, the generator's values and the grid: an item for four elements of `out`. */
@@ -165,4 +167,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_random_family = {ops, {&random_module, &permutation_module}};
+const kw_gpu_family kw_gpu_random_family = {ops, {&random_module, &multinomial_module, &permutation_module}};

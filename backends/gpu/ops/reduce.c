@@ -61,7 +61,7 @@ static kw_gpu_step *add_step(kw_gpu_plan *plan, const reduction *r, const kw_gpu
   kw_gpu_step_operand(step, partial);
   kw_gpu_step_operand(step, r->fourth);
   kw_gpu_step_block(step, block, sizeof *block);
-  kw_gpu_step_int(step, r->opcode);
+  kw_gpu_step_opcode(step, r->opcode);
   kw_gpu_step_int(step, r->flag);
   if (r->has_divisor) kw_gpu_step_number(step, r->divisor);
   return step;

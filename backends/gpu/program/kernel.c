@@ -15,6 +15,7 @@
 typedef struct built {
   const void *what; /* kw_gpu_module or kw_gpu_kernel */
   unsigned variant;
+  int32_t opcode; /* of a program for one op; negative: for all */
   void *handle;
 } built;
 
@@ -62,9 +63,11 @@ void kw_gpu_device_finish(kw_gpu_device *device) {
 
 /* ---- The lists, under the lock ----------------------------------------------------------------------------------- */
 
-static void *find_built(const built_list *list, const void *what, unsigned variant) {
-  for (size_t i = 0; i < list->count; ++i)
-    if (list->items[i].what == what && list->items[i].variant == variant) return list->items[i].handle;
+static void *find_built(const built_list *list, const void *what, unsigned variant, int32_t opcode) {
+  for (size_t i = 0; i < list->count; ++i) {
+    const built *item = &list->items[i];
+    if (item->what == what && item->variant == variant && item->opcode == opcode) return item->handle;
+  }
   return NULL;
 }
 
@@ -79,8 +82,8 @@ static bool reserve(built_list *list) {
   return true;
 }
 
-static void add_built(built_list *list, const void *what, unsigned variant, void *handle) {
-  list->items[list->count++] = (built){what, variant, handle};
+static void add_built(built_list *list, const void *what, unsigned variant, int32_t opcode, void *handle) {
+  list->items[list->count++] = (built){what, variant, opcode, handle};
 }
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -101,11 +104,12 @@ static kw_status not_listed(const kw_gpu_device *device, const char *name) {
 }
 
 /* From the disk when it is there, otherwise from source, and then it is kept. */
-static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, void **out_module) {
+static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, int32_t opcode,
+                              void **out_module) {
   const kw_gpu_driver *driver = device->driver;
   kw_gpu_program program;
   kw_gpu_store_key key;
-  kw_gpu_program_make(&program, module, variant, device->has_f64, device->vector_bytes, driver->prelude);
+  kw_gpu_program_make(&program, module, variant, opcode, device->has_f64, device->vector_bytes, driver->prelude);
   if (!kw_gpu_module_has(module, variant)) return not_listed(device, program.name);
   const uint64_t begin = kw_gpu_now_ns();
   bool kept = device->programs->identity && driver->module_save && driver->module_load;
@@ -130,27 +134,31 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
   return KW_OK;
 }
 
-static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel, unsigned variant, void **out_kernel) {
+static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel, unsigned variant, int32_t opcode,
+                             void **out_kernel) {
   struct kw_gpu_programs *programs = device->programs;
-  *out_kernel = find_built(&programs->kernels, kernel, variant);
+  *out_kernel = find_built(&programs->kernels, kernel, variant, opcode);
   if (*out_kernel) return KW_OK;
   if (!reserve(&programs->modules) || !reserve(&programs->kernels))
     return device->host->set_error(device->host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
-  void *module = find_built(&programs->modules, kernel->module, variant);
+  void *module = find_built(&programs->modules, kernel->module, variant, opcode);
   if (!module) {
-    kw_status status = build_module(device, kernel->module, variant, &module);
+    kw_status status = build_module(device, kernel->module, variant, opcode, &module);
     if (status != KW_OK) return status;
-    add_built(&programs->modules, kernel->module, variant, module);
+    add_built(&programs->modules, kernel->module, variant, opcode, module);
   }
   kw_status status = device->driver->kernel_create(device, module, kernel->function, out_kernel);
-  if (status == KW_OK) add_built(&programs->kernels, kernel, variant, *out_kernel);
+  if (status == KW_OK) add_built(&programs->kernels, kernel, variant, opcode, *out_kernel);
   return status;
 }
 
-kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel) {
+kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, int32_t opcode,
+                             void **out_kernel) {
   const unsigned variant = kw_gpu_module_variant(kernel->module, dtype);
+  /* On CPUs only: there each of an op's functions of vectors is compiled anew wherever it is called. */
+  if (device->vector_bytes == 0) opcode = -1;
   pthread_mutex_lock(&device->programs->lock);
-  kw_status status = find_locked(device, kernel, variant, out_kernel);
+  kw_status status = find_locked(device, kernel, variant, opcode, out_kernel);
   pthread_mutex_unlock(&device->programs->lock);
   return status;
 }

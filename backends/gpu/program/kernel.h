@@ -13,7 +13,9 @@ typedef struct kw_gpu_kernel {
   const char *function;
 } kw_gpu_kernel;
 
-/* The compiled kernel, building it at the first call: may take a second. Thread-safe. The device owns it. */
-kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel);
+/* The compiled kernel, building it at the first call: may take a second. On a device that has programs for one op it
+ * may do that of `opcode` only, unless it is negative. Thread-safe. The device owns it. */
+kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, int32_t opcode,
+                             void **out_kernel);
 
 #endif /* KEYWAY_GPU_KERNEL_H */

@@ -36,16 +36,22 @@ uint32_t kw_gpu_lanes(const kw_gpu_module *module, unsigned variant, uint32_t ve
   return vector_bytes / kw_gpu_dtype_size(kw_gpu_compute_dtype((kw_dtype)variant));
 }
 
-void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, bool has_f64,
-                         uint32_t vector_bytes, const char *prelude) {
+void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, int32_t opcode,
+                         bool has_f64, uint32_t vector_bytes, const char *prelude) {
   const bool wide = has_f64 && is_wide(module, variant);
   uint32_t count = 0;
-  snprintf(out_program->name, sizeof out_program->name, "%s/%u%s", module->name, variant, wide ? "+f64" : "");
+  char one[32] = "";
+  int length =
+      snprintf(out_program->name, sizeof out_program->name, "%s/%u%s", module->name, variant, wide ? "+f64" : "");
+  if (opcode >= 0) {
+    snprintf(out_program->name + length, sizeof out_program->name - (size_t)length, ".%d", opcode);
+    snprintf(one, sizeof one, "#define KW_OPCODE %d\n", opcode);
+  }
   snprintf(out_program->defines, sizeof out_program->defines,
-           "%s#define %s %u\n#define KW_VECTOR_BYTES %u\n#define KW_LANES %u\n",
+           "%s#define %s %u\n#define KW_VECTOR_BYTES %u\n#define KW_LANES %u\n%s",
            is_f64(module, variant) || wide ? "#define KW_HAS_F64 1\n" : "",
            module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant, vector_bytes,
-           kw_gpu_lanes(module, variant, vector_bytes));
+           kw_gpu_lanes(module, variant, vector_bytes), one);
   const char **sources = out_program->sources;
   sources[count++] = out_program->defines;
   sources[count++] = prelude;
@@ -67,7 +73,7 @@ kw_status kw_gpu_module_visit(const kw_gpu_module *module, const char *prelude, 
   for (unsigned variant = 0; variant < 63; ++variant) {
     if (!kw_gpu_module_has(module, variant)) continue;
     for (int wide = 0; wide <= is_wide(module, variant); ++wide) {
-      kw_gpu_program_make(&program, module, variant, wide, 0, prelude);
+      kw_gpu_program_make(&program, module, variant, -1, wide, 0, prelude);
       kw_status status = visit(user, program.name, program.sources, program.source_count);
       if (status != KW_OK) return status;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which programs there are, and their text. Kernels of a family are one program per variant: the cost of a program is
- * mostly the driver's own headers, and a kernel of it that is never launched costs little more.
+ * Which programs there are, and their text. What the first call of an op waits for is its program: so a program has
+ * what is called together, a kernel or those of an op of several steps, and on a CPU, where functions of vectors take
+ * long to compile, one op of those that a kernel has.
  */
 #ifndef KEYWAY_GPU_PROGRAM_H
 #define KEYWAY_GPU_PROGRAM_H
@@ -35,8 +36,9 @@ typedef struct kw_gpu_module {
 
 /* One program's text; the sources point into the struct too, so it stays where it is. */
 typedef struct kw_gpu_program {
-  char name[64]; /* "elementwise/8": the module and the variant; "+f64" where that is a program of its own */
-  char defines[128];
+  char name[64]; /* "unary/8": the module and the variant; "+f64" where that is a program of its own, and ".3" for op 3
+                  */
+  char defines[160];
   uint32_t source_count;
   const char *sources[KW_GPU_SOURCE_LIMIT];
 } kw_gpu_program;
@@ -48,8 +50,9 @@ bool kw_gpu_module_has(const kw_gpu_module *module, unsigned variant);
 /* KW_LANES in a program, for a device with such vectors (kw_gpu_device.vector_bytes): 1 but in modules by runs. */
 uint32_t kw_gpu_lanes(const kw_gpu_module *module, unsigned variant, uint32_t vector_bytes);
 
-void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, bool has_f64,
-                         uint32_t vector_bytes, const char *prelude);
+/* `opcode`: of the one op that the program is for; negative: for all of the module's. */
+void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, int32_t opcode,
+                         bool has_f64, uint32_t vector_bytes, const char *prelude);
 /* Visits every program of one module, as kw_gpu_programs_visit does of all. */
 kw_status kw_gpu_module_visit(const kw_gpu_module *module, const char *prelude, kw_gpu_visit_fn visit, void *user);
 
