@@ -61,7 +61,7 @@ static void gated(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, c
                   const kw_gpu_tensor *gate, const kw_gpu_tensor *grad) {
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, &gated_kernel, out->ref.dtype, out,
                                               (const kw_gpu_tensor *[]){factor, gate, grad}, 3);
-  kw_gpu_step_opcode(step, opcode);
+  kw_gpu_step_int(step, opcode);
 }
 
 static void lower_swiglu(kw_gpu_plan *plan, const kw_gpu_op *op) {

@@ -10,13 +10,12 @@
 #include <math.h>
 
 /* A program for each kernel: what a first call waits for is what the driver compiles for it. */
-static const kw_gpu_module unary_module = {
-    "unary",
-    KW_GPU_RUNS_BY_DTYPE,
-    KW_DTYPES_REAL,
-    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_unary}};
+static const kw_gpu_module unary_module = {"unary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_unary}};
 static const kw_gpu_module function_module = {
-    "function", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_wave, kw_gpu_source_function}};
+    "function",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_DTYPES_FLOAT,
+    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_function}};
 static const kw_gpu_module binary_module = {
     "binary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_pair, kw_gpu_source_binary}};
 static const kw_gpu_module power_module = {
@@ -35,23 +34,27 @@ static const kw_gpu_kernel clamp_kernel = {&clamp_module, "kw_clamp_kernel"};
 static const kw_gpu_kernel fused_kernel = {&fused_module, "kw_fused_kernel"};
 static const kw_gpu_kernel arange_kernel = {&arange_module, "kw_arange_kernel"};
 
-static void unary(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, int32_t opcode) {
+static void lower_unary(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in}, 1);
+  kw_gpu_step *step =
+      kw_gpu_step_elementwise(plan, &unary_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in}, 1);
+  kw_gpu_step_int(step, op->code);
+}
+
+static void function(kw_gpu_plan *plan, int32_t opcode) {
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
+  kw_gpu_step *step =
+      kw_gpu_step_elementwise(plan, &function_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in}, 1);
   kw_gpu_step_opcode(step, opcode);
 }
 
-static void lower_unary(kw_gpu_plan *plan, const kw_gpu_op *op) {
-  unary(plan, &unary_kernel, op->code);
-}
-
 static void lower_function(kw_gpu_plan *plan, const kw_gpu_op *op) {
-  unary(plan, &function_kernel, op->code);
+  function(plan, op->code);
 }
 
 static void lower_gelu(kw_gpu_plan *plan, const kw_gpu_op *op) {
   bool tanh_form = kw_gpu_choice(plan, 1, (const char *[]){"none", "tanh", NULL}) == 1;
-  unary(plan, &unary_kernel, tanh_form ? KW_UNARY_GELU_TANH : op->code);
+  function(plan, tanh_form ? KW_FUNCTION_GELU_TANH : op->code);
 }
 
 /* The head that binary ops and comparisons share: operands a and b, either of them a Scalar. */
@@ -59,7 +62,7 @@ static kw_gpu_step *pair(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtyp
   kw_gpu_tensor out = kw_gpu_output(plan, 0), a = kw_gpu_input(plan, 0), b = kw_gpu_input(plan, 1);
   int32_t scalars = (kw_gpu_present(&a) ? 0 : KW_SCALAR_A) | (kw_gpu_present(&b) ? 0 : KW_SCALAR_B);
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, kernel, dtype, &out, (const kw_gpu_tensor *[]){&a, &b}, 2);
-  kw_gpu_step_opcode(step, opcode);
+  kw_gpu_step_int(step, opcode);
   kw_gpu_step_int(step, scalars);
   kw_gpu_step_scalar(plan, step, kw_gpu_argument(plan, scalars & KW_SCALAR_A ? 0 : 1), 0);
   return step;
@@ -87,7 +90,7 @@ static void lower_round_decimals(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &binary_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, NULL}, 2);
-  kw_gpu_step_opcode(step, decimals < 0 ? KW_BINARY_ROUND_MULTIPLES : op->code);
+  kw_gpu_step_int(step, decimals < 0 ? KW_BINARY_ROUND_MULTIPLES : op->code);
   kw_gpu_step_int(step, KW_SCALAR_B);
   kw_gpu_step_number(step, pow(10, fabs((double)decimals)));
   kw_gpu_step_number(step, 1);
@@ -102,7 +105,7 @@ static void lower_test(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &compare_kernel, in.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, NULL}, 2);
-  kw_gpu_step_opcode(step, op->code);
+  kw_gpu_step_int(step, op->code);
   kw_gpu_step_int(step, KW_SCALAR_B);
   kw_gpu_step_scalar(plan, step, NULL, 0);
 }
@@ -139,7 +142,7 @@ static void lower_fused(kw_gpu_plan *plan, const kw_gpu_op *op) {
   bool scalar = !kw_gpu_present(&c);
   kw_gpu_step *step =
       kw_gpu_step_elementwise(plan, &fused_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&a, &b, &c}, 3);
-  kw_gpu_step_opcode(step, op->code);
+  kw_gpu_step_int(step, op->code);
   kw_gpu_step_int(step, scalar ? KW_SCALAR_C : 0);
   kw_gpu_step_scalar(plan, step, kw_gpu_argument(plan, scalar ? 2 : 3), 1);
 }
@@ -184,16 +187,16 @@ static const kw_gpu_op ops[] = {
     {"clamp.Tensor", lower_clamp, 0, 0, KW_DTYPES_NUM},
     {"sqrt", lower_unary, KW_UNARY_SQRT, 0, KW_DTYPES_FLOAT},
     {"rsqrt", lower_unary, KW_UNARY_RSQRT, 0, KW_DTYPES_FLOAT},
-    {"exp", lower_unary, KW_UNARY_EXP, 0, KW_DTYPES_FLOAT},
-    {"log", lower_unary, KW_UNARY_LOG, 0, KW_DTYPES_FLOAT},
-    {"sin", lower_unary, KW_UNARY_SIN, 0, KW_DTYPES_FLOAT},
-    {"cos", lower_unary, KW_UNARY_COS, 0, KW_DTYPES_FLOAT},
-    {"tanh", lower_unary, KW_UNARY_TANH, 0, KW_DTYPES_FLOAT},
-    {"sigmoid", lower_unary, KW_UNARY_SIGMOID, 0, KW_DTYPES_FLOAT},
-    {"erf", lower_unary, KW_UNARY_ERF, 0, KW_DTYPES_FLOAT},
+    {"exp", lower_function, KW_FUNCTION_EXP, 0, KW_DTYPES_FLOAT},
+    {"log", lower_function, KW_FUNCTION_LOG, 0, KW_DTYPES_FLOAT},
+    {"sin", lower_function, KW_FUNCTION_SIN, 0, KW_DTYPES_FLOAT},
+    {"cos", lower_function, KW_FUNCTION_COS, 0, KW_DTYPES_FLOAT},
+    {"tanh", lower_function, KW_FUNCTION_TANH, 0, KW_DTYPES_FLOAT},
+    {"sigmoid", lower_function, KW_FUNCTION_SIGMOID, 0, KW_DTYPES_FLOAT},
+    {"erf", lower_function, KW_FUNCTION_ERF, 0, KW_DTYPES_FLOAT},
     {"relu", lower_unary, KW_UNARY_RELU, 0, KW_DTYPES_NUM},
-    {"gelu", lower_gelu, KW_UNARY_GELU, 0, KW_DTYPES_FLOAT},
-    {"silu", lower_unary, KW_UNARY_SILU, 0, KW_DTYPES_FLOAT},
+    {"gelu", lower_gelu, KW_FUNCTION_GELU, 0, KW_DTYPES_FLOAT},
+    {"silu", lower_function, KW_FUNCTION_SILU, 0, KW_DTYPES_FLOAT},
     {"eq.Tensor", lower_compare, KW_COMPARE_EQ, 0, KW_DTYPES_REAL},
     {"eq.Scalar", lower_compare, KW_COMPARE_EQ, 0, KW_DTYPES_REAL},
     {"ne.Tensor", lower_compare, KW_COMPARE_NE, 0, KW_DTYPES_REAL},

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products: a tile of the result for each group.
+ * Matrix products: a tile of the result for each group, or on devices that compute in vectors a strip of rows and a
+ * vector of columns for each item.
  */
 #include "ops/matmul.h"
 
 #include "kernel_sources.h"
 #include "lower/lowering.h"
 #include "ops/families.h"
+#include "ops/moves.h"
+#include "program/dtype.h"
+
+#include <string.h>
 
 #include "kernels/mm_args.kw"
 
@@ -14,8 +19,24 @@ static const kw_gpu_module matmul_module = {
     "matmul",
     KW_GPU_BY_DTYPE,
     KW_DTYPES_NUM,
-    {kw_gpu_source_mm_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_mm}};
+    {kw_gpu_source_mm_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_product, kw_gpu_source_mm}};
+static const kw_gpu_module panels_module = {
+    "panels",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_DTYPES_NUM | KW_GPU_VECTORS,
+    {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_multiply, kw_gpu_source_panels}};
+static const kw_gpu_module dot_module = {
+    "dot",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_DTYPES_NUM | KW_GPU_VECTORS,
+    {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_multiply, kw_gpu_source_reduction, kw_gpu_source_dot}};
 static const kw_gpu_kernel product_kernel = {&matmul_module, "kw_product_kernel"};
+static const kw_gpu_kernel pack_kernel = {&panels_module, "kw_panel_pack_kernel"};
+static const kw_gpu_kernel panel_kernel = {&panels_module, "kw_panel_product_kernel"};
+static const kw_gpu_kernel dot_kernel = {&dot_module, "kw_dot_kernel"};
+
+/* Rows of a result for which laying out the second matrix as panels costs more than it saves. */
+#define FEW_ROWS 12
 
 /* The matrices of up to four operands, as elements of tensors that lack the last two dimensions. */
 static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *out) {
@@ -30,43 +51,134 @@ static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *
   kw_gpu_lower_elementwise(pointers, 4, out);
 }
 
-/* Operands and block; *out_groups is the number of tiles of `tile` rows and columns. */
-static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
-                             const kw_gpu_tensor *const operands[4], int64_t tile, int64_t *out_groups) {
+/* Of out, a, b and a fourth operand or NULL. */
+static kw_product block_of(const kw_gpu_tensor *const operands[4]) {
   const kw_tensor_ref *a = &operands[1]->ref, *b = &operands[2]->ref;
   kw_product block = {.rows = a->shape[a->rank - 2], .cols = b->shape[b->rank - 1], .depth = a->shape[a->rank - 1]};
-  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
   lower_batch(operands, &block.batch);
   for (int k = 0; k < 4; ++k) {
-    kw_gpu_step_operand(step, operands[k]);
     if (!operands[k]) continue;
     const kw_tensor_ref *ref = &operands[k]->ref;
     for (int d = 0; d < 2; ++d) block.stride[k][d] = ref->strides[ref->rank - 2 + d];
   }
-  kw_gpu_step_block(step, &block, sizeof block);
-  *out_groups = block.batch.numel * ((block.rows + tile - 1) / tile) * ((block.cols + tile - 1) / tile);
+  return block;
+}
+
+/* Operands and block. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                             const kw_gpu_tensor *const operands[4], const kw_product *block) {
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
+  for (int k = 0; k < 4; ++k) kw_gpu_step_operand(step, operands[k]);
+  kw_gpu_step_block(step, block, sizeof *block);
   return step;
+}
+
+/* A group for each tile of `tile` rows and columns. */
+static int64_t tiles_of(const kw_product *block, int64_t tile) {
+  return block->batch.numel * ((block->rows + tile - 1) / tile) * ((block->cols + tile - 1) / tile);
 }
 
 kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                const kw_gpu_tensor *const operands[4]) {
-  int64_t groups;
-  kw_gpu_step *step = add_step(plan, kernel, dtype, operands, KW_TILE, &groups);
-  kw_gpu_step_grid(step, KW_TILE, KW_TILE, groups, 1);
+  const kw_product block = block_of(operands);
+  kw_gpu_step *step = add_step(plan, kernel, dtype, operands, &block);
+  kw_gpu_step_grid(step, KW_TILE, KW_TILE, tiles_of(&block, KW_TILE), 1);
   return step;
 }
 
-void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+/* The values of a product. */
+static void step_values(kw_gpu_plan *plan, kw_gpu_step *step, kw_dtype dtype, const kw_gpu_product *product) {
   const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
-  int64_t groups;
-  kw_gpu_step *step = add_step(plan, &product_kernel, dtype, operands, KW_PRODUCT_TILE, &groups);
   int32_t wide = 0;
-  kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, groups, 1);
   for (int k = 0; k < 4; ++k)
     if (operands[k] && operands[k]->ref.dtype != dtype) wide |= 1 << k;
   kw_gpu_step_scalar(plan, step, product->alpha, 1);
   kw_gpu_step_scalar(plan, step, product->beta, product->self ? 1 : 0);
   kw_gpu_step_int(step, wide);
+}
+
+static void step_tiles(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  const kw_product block = block_of(operands);
+  kw_gpu_step *step = add_step(plan, &product_kernel, dtype, operands, &block);
+  kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, tiles_of(&block, KW_PRODUCT_TILE), 1);
+  step_values(plan, step, dtype, product);
+}
+
+/* ---- On devices that compute in vectors -------------------------------------------------------------------------- */
+
+static void step_dots(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  const kw_product block = block_of(operands);
+  kw_gpu_step *step = add_step(plan, &dot_kernel, dtype, operands, &block);
+  kw_gpu_step_grid(step, KW_LOCAL_ROWS, 1, (block.batch.numel * block.cols + KW_LOCAL_ROWS - 1) / KW_LOCAL_ROWS, 1);
+  step_values(plan, step, dtype, product);
+}
+
+/* A matrix as panels: [.., panels, depth * lanes], with one for all matrices that repeat. */
+static kw_gpu_tensor pack(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_tensor *matrix, int64_t lanes) {
+  const uint32_t rank = matrix->ref.rank;
+  kw_gpu_tensor in = *matrix;
+  int64_t shape[KW_MAX_RANK];
+  for (uint32_t d = 0; d + 2 < rank; ++d)
+    if (in.ref.strides[d] == 0 && in.ref.shape[d] > 1) in = kw_gpu_part(&in, d, 0, 1);
+  memcpy(shape, in.ref.shape, rank * sizeof shape[0]);
+  kw_product block = {.cols = shape[rank - 1], .depth = shape[rank - 2]};
+  shape[rank - 2] = (block.cols + lanes - 1) / lanes;
+  shape[rank - 1] = block.depth * lanes;
+  const kw_gpu_tensor out = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), rank, shape);
+  const int64_t parts = (block.depth + KW_PANEL_TERMS - 1) / KW_PANEL_TERMS;
+  kw_gpu_step *step = kw_gpu_step_add(plan, &pack_kernel, dtype);
+  lower_batch((const kw_gpu_tensor *[]){&out, &in, NULL, NULL}, &block.batch);
+  kw_gpu_step_operand(step, &out);
+  kw_gpu_step_operand(step, &in);
+  for (int d = 0; d < 2; ++d) block.stride[1][d] = in.ref.strides[rank - 2 + (uint32_t)d];
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_int(step, in.ref.dtype != dtype);
+  kw_gpu_step_grid(step, 1, 1, block.batch.numel * shape[rank - 2] * parts, 1);
+  memcpy(shape, matrix->ref.shape, (rank - 2) * sizeof shape[0]);
+  return kw_gpu_expand(&out, rank, shape);
+}
+
+/* Columns side by side in memory are panels as they lie, whose terms are a row apart. */
+static void step_panels(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t lanes) {
+  const kw_dtype computed = kw_gpu_compute_dtype(dtype);
+  const kw_tensor_ref *in = &product->b->ref;
+  const int64_t cols = in->shape[in->rank - 1], step_of_term = in->strides[in->rank - 2];
+  kw_gpu_tensor a = *product->a, b = *product->b;
+  if (a.ref.dtype != computed) a = kw_gpu_contiguous(plan, &a, computed);
+  const int64_t rows = a.ref.shape[a.ref.rank - 2], depth = a.ref.shape[a.ref.rank - 1];
+  const bool as_it_lies =
+      rows <= FEW_ROWS && in->dtype == computed && in->strides[in->rank - 1] == 1 && cols % lanes == 0;
+  if (!as_it_lies) b = pack(plan, dtype, &b, lanes);
+  const kw_gpu_tensor *operands[4] = {product->out, &a, &b, product->self};
+  kw_product block = block_of(operands);
+  block.cols = cols;
+  block.stride[2][0] = as_it_lies ? step_of_term : lanes;
+  block.stride[2][1] = as_it_lies ? lanes : depth * lanes;
+  kw_gpu_step *step = add_step(plan, &panel_kernel, dtype, operands, &block);
+  const int64_t strips = (rows + KW_PANEL_STRIP - 1) / KW_PANEL_STRIP, panels = (cols + lanes - 1) / lanes;
+  kw_gpu_step_grid(step, 1, 1, block.batch.numel * strips * panels, 1);
+  step_values(plan, step, dtype, product);
+}
+
+/* Whether elements of the dtype lie side by side along a dimension, counted from the last. */
+static bool lies_along(const kw_gpu_tensor *tensor, uint32_t from_last, kw_dtype dtype) {
+  return tensor->ref.dtype == dtype && tensor->ref.strides[tensor->ref.rank - from_last] == 1;
+}
+
+void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+  const kw_gpu_device *device = plan->call->device;
+  const int64_t lanes = kw_gpu_lanes(&panels_module, dtype, device->vector_bytes);
+  const kw_tensor_ref *a = &product->a->ref;
+  if (lanes == 1) {
+    step_tiles(plan, dtype, product);
+  } else if (a->shape[a->rank - 2] <= FEW_ROWS && lies_along(product->a, 1, dtype) &&
+             lies_along(product->b, 2, dtype)) {
+    step_dots(plan, dtype, product);
+  } else {
+    step_panels(plan, dtype, product, lanes);
+  }
 }
 
 /* mm, bmm and _int_mm: the result has the key dtype or its compute dtype. */
@@ -97,4 +209,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_matmul_family = {ops, {&matmul_module}};
+const kw_gpu_family kw_gpu_matmul_family = {ops, {&matmul_module, &panels_module, &dot_module}};

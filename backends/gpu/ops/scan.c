@@ -42,7 +42,7 @@ void kw_gpu_scan(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, co
   kw_gpu_step_operand(step, in);
   kw_gpu_step_operand(step, &totals);
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_opcode(step, opcode);
+  kw_gpu_step_int(step, opcode);
   kw_gpu_step_groups(step, block.outputs * block.chunks);
 }
 

@@ -14,8 +14,8 @@ typedef uint kw_u32;
 typedef long kw_i64;
 typedef ulong kw_u64;
 
-/* The hint says that a kernel has all the vectors that it wants: Intel's CPU driver, left to make vectors of its items, takes
- * five times as long to compile it, and runs it several times as long. */
+/* The hint says that a kernel has all the vectors that it wants: Intel's CPU driver, left to make vectors of its items,
+ * takes five times as long to compile it, and runs it several times as long. */
 #if KW_VECTOR_BYTES > 0
 #define KW_KERNEL __kernel __attribute__((vec_type_hint(float16)))
 #else

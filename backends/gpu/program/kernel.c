@@ -155,8 +155,8 @@ static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel,
 kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, int32_t opcode,
                              void **out_kernel) {
   const unsigned variant = kw_gpu_module_variant(kernel->module, dtype);
-  /* On CPUs only: there each of an op's functions of vectors is compiled anew wherever it is called. */
-  if (device->vector_bytes == 0) opcode = -1;
+  /* On CPUs, where a function of vectors is compiled anew wherever it is called; integers have none. */
+  if (device->vector_bytes == 0 || !(KW_DTYPES_FLOAT & KW_DTYPE_BIT(dtype))) opcode = -1;
   pthread_mutex_lock(&device->programs->lock);
   kw_status status = find_locked(device, kernel, variant, opcode, out_kernel);
   pthread_mutex_unlock(&device->programs->lock);

@@ -70,8 +70,9 @@ void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *modul
 
 kw_status kw_gpu_module_visit(const kw_gpu_module *module, const char *prelude, kw_gpu_visit_fn visit, void *user) {
   kw_gpu_program program;
-  for (unsigned variant = 0; variant < 63; ++variant) {
-    if (!kw_gpu_module_has(module, variant)) continue;
+  const uint64_t variants = module->variants & KW_GPU_VECTORS ? 0 : module->variants & ~KW_GPU_WIDE;
+  for (unsigned variant = 0; variants >> variant; ++variant) {
+    if (!(variants >> variant & 1)) continue;
     for (int wide = 0; wide <= is_wide(module, variant); ++wide) {
       kw_gpu_program_make(&program, module, variant, -1, wide, 0, prelude);
       kw_status status = visit(user, program.name, program.sources, program.source_count);

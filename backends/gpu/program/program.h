@@ -29,6 +29,8 @@ typedef struct kw_gpu_module {
 /* Among the variants: the module looks at KW_HAS_F64 whatever its dtype, so that there are programs for devices with
  * double precision and for others. */
 #define KW_GPU_WIDE (UINT64_C(1) << 63)
+/* The module has programs for devices that compute in vectors only; these are compiled when they are called. */
+#define KW_GPU_VECTORS (UINT64_C(1) << 62)
 #define KW_GPU_SIZES (1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16)
 #define KW_GPU_ONE 1u /* of a module by nothing */
 
