@@ -10,6 +10,7 @@
 #include "kernel_sources.h"
 #include "lower/dialect.h"
 #include "ops/families.h"
+#include "ops/matmul.h"
 #include "ops/moves.h"
 #include "ops/reduce.h"
 #include "program/dtype.h"
@@ -18,13 +19,19 @@
 
 #include <string.h>
 
-static const kw_gpu_module convolution_module = {
-    "convolution",
-    KW_GPU_BY_DTYPE,
-    KW_DTYPES_FLOAT,
-    {kw_gpu_source_convolution_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_convolution}};
+static const kw_gpu_module convolution_module = {"convolution",
+                                                 KW_GPU_BY_DTYPE,
+                                                 KW_DTYPES_FLOAT,
+                                                 {kw_gpu_source_convolution_args, kw_gpu_source_convolution_at,
+                                                  kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_convolution}};
+static const kw_gpu_module panels_module = {
+    "convolution_panels",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_DTYPES_FLOAT | KW_GPU_VECTORS,
+    {kw_gpu_source_convolution_args, kw_gpu_source_convolution_at, kw_gpu_source_convolution_panels}};
 
 static const kw_gpu_kernel tiled_kernel = {&convolution_module, "kw_convolution_kernel"};
+static const kw_gpu_kernel pack_kernel = {&panels_module, "kw_convolution_pack_kernel"};
 static const kw_gpu_kernel narrow_kernel = {&convolution_module, "kw_convolution_narrow_kernel"};
 
 #define SPATIAL 3
@@ -36,6 +43,9 @@ static const kw_gpu_kernel narrow_kernel = {&convolution_module, "kw_convolution
 /* A product with fewer tiles than this is cut along k, into pieces of DEPTH_STEP at least. */
 #define ENOUGH_TILES 256
 #define DEPTH_STEP (64 * KW_PRODUCT_SLICE)
+
+/* Terms of a panel that an item lays out, about. */
+#define TERMS_AT_ONCE 256
 
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
@@ -198,21 +208,98 @@ static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, con
   }
 }
 
-static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out, const kw_gpu_tensor *left,
-                    const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+static void product_of_tiles(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out,
+                             const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
   block->chunks = 1;
   block->chunk = block->depth > 0 ? (block->depth + DEPTH_STEP - 1) / DEPTH_STEP * DEPTH_STEP : DEPTH_STEP;
   launch(plan, block, out->ref.dtype, out, left, right, bias);
 }
 
+/* ---- On devices that compute in vectors -------------------------------------------------------------------------- */
+
+/* The left matrices [groups, rows, depth], in the compute dtype. */
+static kw_gpu_tensor left_matrices(kw_gpu_plan *plan, const kw_convolution *block, const kw_gpu_tensor *left,
+                                   int64_t numbers) {
+  const int64_t *size = block->k_size, *step = block->left_step;
+  const kw_gpu_tensor view =
+      kw_gpu_strided(left, 6, (int64_t[]){block->groups, block->rows, numbers, size[0], size[1], size[2]},
+                     (int64_t[]){block->left_group, block->left_row, block->left_outer, step[0], step[1], step[2]});
+  const kw_gpu_tensor whole = kw_gpu_contiguous(plan, &view, kw_gpu_compute_dtype(left->ref.dtype));
+  return kw_gpu_reshape(&whole, 3, (int64_t[]){block->groups, block->rows, block->depth});
+}
+
+/* The right matrices [groups, matrices, panels, depth * columns of a panel]. */
+static kw_gpu_tensor right_panels(kw_gpu_plan *plan, const kw_convolution *block, const kw_gpu_tensor *right,
+                                  int64_t span) {
+  const kw_dtype dtype = right->ref.dtype;
+  const int64_t lanes = kw_gpu_panel_columns(plan, dtype), panels = (span + lanes - 1) / lanes;
+  const int64_t positions = count_positions(block->k_size), numbers = positions > 0 ? block->depth / positions : 0;
+  const int64_t each = numbers > 0 && numbers < TERMS_AT_ONCE ? TERMS_AT_ONCE / numbers : 1;
+  const kw_gpu_tensor out =
+      kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), 4,
+                       (int64_t[]){block->groups, block->cols / span, panels, block->depth * lanes});
+  kw_gpu_step *step = kw_gpu_step_add(plan, &pack_kernel, dtype);
+  kw_gpu_step_operand(step, &out);
+  kw_gpu_step_operand(step, right);
+  kw_gpu_step_block(step, block, sizeof *block);
+  kw_gpu_step_long(step, span);
+  kw_gpu_step_long(step, each);
+  const int64_t parts = block->depth > 0 ? (positions + each - 1) / each : 0;
+  kw_gpu_step_grid(step, 1, 1, block->groups * (block->cols / span) * panels * parts, 1);
+  return out;
+}
+
+/* `out` is contiguous. Its columns are a matrix for each `span` of them. */
+static void product_of_panels(kw_gpu_plan *plan, const kw_convolution *block, int64_t span, const kw_gpu_tensor *out,
+                              const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  const int64_t positions = count_positions(block->k_size), matrices = span > 0 ? block->cols / span : 0;
+  const int64_t shape[4] = {block->groups, matrices, block->rows, span}, depth = block->depth;
+  if (out->ref.numel == 0) return;
+  const kw_gpu_tensor a = left_matrices(plan, block, left, positions > 0 ? depth / positions : 0);
+  const kw_gpu_tensor b = right_panels(plan, block, right, span);
+  const kw_gpu_tensor rows = kw_gpu_strided(&a, 4, (int64_t[]){shape[0], shape[1], shape[2], depth},
+                                            (int64_t[]){shape[2] * depth, 0, depth, 1});
+  const kw_gpu_tensor to =
+      kw_gpu_strided(out, 4, shape, (int64_t[]){block->out_group, block->out_outer, block->out_row, 1});
+  kw_gpu_tensor self;
+  const bool biased = bias && kw_gpu_present(bias);
+  if (biased) {
+    const int64_t step = bias->ref.strides[0];
+    self = kw_gpu_strided(bias, 4, shape, (int64_t[]){shape[2] * step, 0, step, 0});
+  }
+  kw_gpu_step_panel_product(plan, out->ref.dtype,
+                            &(kw_gpu_product){.out = &to, .a = &rows, .b = &b, .self = biased ? &self : NULL}, span);
+}
+
+/* ---- Either ------------------------------------------------------------------------------------------------------ */
+
+static bool has_panels(const kw_gpu_plan *plan, const kw_gpu_tensor *out) {
+  return kw_gpu_panel_columns(plan, out->ref.dtype) > 1;
+}
+
+/* A result that panels can be multiplied to. */
+static kw_gpu_tensor target_of(kw_gpu_plan *plan, const kw_gpu_tensor *out) {
+  return has_panels(plan, out) ? kw_gpu_staging(plan, out, out->ref.dtype) : *out;
+}
+
+/* `out` is a target. */
+static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out, const kw_gpu_tensor *left,
+                    const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  if (has_panels(plan, out)) {
+    product_of_panels(plan, block, count_positions(block->c_size), out, left, right, bias);
+  } else {
+    product_of_tiles(plan, block, out, left, right, bias);
+  }
+}
+
 /* The weight's gradient: few tiles and many products, so that pieces of k take a group each, and are then added up. */
-static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *windows, const image *field,
-                            const kw_gpu_tensor *out, const kw_gpu_tensor *left, const kw_gpu_tensor *right) {
+static void taps_of_tiles(kw_gpu_plan *plan, const movement *v, const image *windows, const image *field,
+                          const kw_gpu_tensor *out, const kw_gpu_tensor *left, const kw_gpu_tensor *right) {
   image weight = image_of(out);
   kw_convolution block = describe_taps(v, windows, field, &weight);
   const int64_t tiles = tiles_of(&block), pieces = (block.depth + DEPTH_STEP - 1) / DEPTH_STEP;
   if (tiles >= ENOUGH_TILES || pieces < 2) {
-    product(plan, &block, out, left, right, NULL);
+    product_of_tiles(plan, &block, out, left, right, NULL);
     return;
   }
   const int64_t wanted = tiles > 0 ? (ENOUGH_TILES + tiles - 1) / tiles : 1;
@@ -235,6 +322,18 @@ static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *w
   if (dtype != wide) kw_gpu_copy(plan, out, &sum);
 }
 
+/* As one matrix: its columns are channels and taps, which lie side by side in a target. */
+static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *windows, const image *field,
+                            const kw_gpu_tensor *out, const kw_gpu_tensor *left, const kw_gpu_tensor *right) {
+  if (!has_panels(plan, out)) {
+    taps_of_tiles(plan, v, windows, field, out, left, right);
+    return;
+  }
+  const image weight = image_of(out);
+  const kw_convolution block = describe_taps(v, windows, field, &weight);
+  product_of_panels(plan, &block, block.cols, out, left, right, NULL);
+}
+
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
 static void lower_convolution(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -242,9 +341,11 @@ static void lower_convolution(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), input = kw_gpu_input(plan, 0), weight = kw_gpu_input(plan, 1),
                 bias = kw_gpu_input(plan, 2);
   const movement v = read_movement(plan, 3, input.ref.rank - 2u);
-  const image from = image_of(&input), to = image_of(&out), taps = image_of(&weight);
+  const kw_gpu_tensor target = target_of(plan, &out);
+  const image from = image_of(&input), to = image_of(&target), taps = image_of(&weight);
   kw_convolution block = v.transposed ? describe_field(&v, &from, &to, &taps) : describe_windows(&v, &to, &from, &taps);
-  product(plan, &block, &out, &weight, &input, &bias);
+  product(plan, &block, &target, &weight, &input, &bias);
+  kw_gpu_deliver(plan, &target, &out);
 }
 
 /* The gradient of the input is what the other kind of convolution makes of grad_output. */
@@ -255,14 +356,18 @@ static void lower_convolution_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   const movement v = read_movement(plan, 4, input.ref.rank - 2u);
   const image grads = image_of(&grad), taps = image_of(&weight), inputs = image_of(&input);
   if (kw_gpu_present(&by_input)) {
-    const image to = image_of(&by_input);
+    const kw_gpu_tensor target = target_of(plan, &by_input);
+    const image to = image_of(&target);
     kw_convolution block =
         v.transposed ? describe_windows(&v, &to, &grads, &taps) : describe_field(&v, &grads, &to, &taps);
-    product(plan, &block, &by_input, &weight, &grad, NULL);
+    product(plan, &block, &target, &weight, &grad, NULL);
+    kw_gpu_deliver(plan, &target, &by_input);
   }
   if (kw_gpu_present(&by_weight)) {
     const image *windows = v.transposed ? &inputs : &grads, *field = v.transposed ? &grads : &inputs;
-    product_of_taps(plan, &v, windows, field, &by_weight, v.transposed ? &input : &grad, v.transposed ? &grad : &input);
+    const kw_gpu_tensor target = target_of(plan, &by_weight);
+    product_of_taps(plan, &v, windows, field, &target, v.transposed ? &input : &grad, v.transposed ? &grad : &input);
+    kw_gpu_deliver(plan, &target, &by_weight);
   }
   if (kw_gpu_present(&by_bias)) {
     const uint32_t all = (1u << grad.ref.rank) - 1u;
@@ -276,4 +381,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_convolution_family = {ops, {&convolution_module}};
+const kw_gpu_family kw_gpu_convolution_family = {ops, {&convolution_module, &panels_module}};

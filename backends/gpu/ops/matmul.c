@@ -140,26 +140,48 @@ static kw_gpu_tensor pack(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_tensor
   return kw_gpu_expand(&out, rank, shape);
 }
 
-/* Columns side by side in memory are panels as they lie, whose terms are a row apart. */
-static void step_panels(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t lanes) {
-  const kw_dtype computed = kw_gpu_compute_dtype(dtype);
-  const kw_tensor_ref *in = &product->b->ref;
-  const int64_t cols = in->shape[in->rank - 1], step_of_term = in->strides[in->rank - 2];
-  kw_gpu_tensor a = *product->a, b = *product->b;
-  if (a.ref.dtype != computed) a = kw_gpu_contiguous(plan, &a, computed);
-  const int64_t rows = a.ref.shape[a.ref.rank - 2], depth = a.ref.shape[a.ref.rank - 1];
-  const bool as_it_lies =
-      rows <= FEW_ROWS && in->dtype == computed && in->strides[in->rank - 1] == 1 && cols % lanes == 0;
-  if (!as_it_lies) b = pack(plan, dtype, &b, lanes);
-  const kw_gpu_tensor *operands[4] = {product->out, &a, &b, product->self};
+/* `term_step` and `panel_step` lie between the terms of a panel, and between panels. */
+static void step_panels(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t cols,
+                        int64_t term_step, int64_t panel_step) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
   kw_product block = block_of(operands);
   block.cols = cols;
-  block.stride[2][0] = as_it_lies ? step_of_term : lanes;
-  block.stride[2][1] = as_it_lies ? lanes : depth * lanes;
+  block.stride[2][0] = term_step;
+  block.stride[2][1] = panel_step;
   kw_gpu_step *step = add_step(plan, &panel_kernel, dtype, operands, &block);
-  const int64_t strips = (rows + KW_PANEL_STRIP - 1) / KW_PANEL_STRIP, panels = (cols + lanes - 1) / lanes;
+  const int64_t strips = (block.rows + KW_PANEL_STRIP - 1) / KW_PANEL_STRIP, panels = (cols + lanes - 1) / lanes;
   kw_gpu_step_grid(step, 1, 1, block.batch.numel * strips * panels, 1);
   step_values(plan, step, dtype, product);
+}
+
+int64_t kw_gpu_panel_columns(const kw_gpu_plan *plan, kw_dtype dtype) {
+  const kw_gpu_device *device = plan->call->device;
+  return kw_gpu_lanes(&panels_module, dtype, device->vector_bytes);
+}
+
+void kw_gpu_step_panel_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t cols) {
+  const int64_t lanes = kw_gpu_panel_columns(plan, dtype), depth = product->a->ref.shape[product->a->ref.rank - 1];
+  step_panels(plan, dtype, product, cols, lanes, depth * lanes);
+}
+
+/* Columns side by side in memory are panels as they lie, whose terms are a row apart. */
+static void step_matrices(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t lanes) {
+  const kw_dtype computed = kw_gpu_compute_dtype(dtype);
+  const kw_tensor_ref *in = &product->b->ref;
+  const int64_t cols = in->shape[in->rank - 1];
+  kw_gpu_product how = *product;
+  kw_gpu_tensor a = *product->a, b;
+  if (a.ref.dtype != computed) a = kw_gpu_contiguous(plan, &a, computed);
+  how.a = &a;
+  if (a.ref.shape[a.ref.rank - 2] <= FEW_ROWS && in->dtype == computed && in->strides[in->rank - 1] == 1 &&
+      cols % lanes == 0) {
+    step_panels(plan, dtype, &how, cols, in->strides[in->rank - 2], lanes);
+    return;
+  }
+  b = pack(plan, dtype, product->b, lanes);
+  how.b = &b;
+  kw_gpu_step_panel_product(plan, dtype, &how, cols);
 }
 
 /* Whether elements of the dtype lie side by side along a dimension, counted from the last. */
@@ -168,8 +190,7 @@ static bool lies_along(const kw_gpu_tensor *tensor, uint32_t from_last, kw_dtype
 }
 
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
-  const kw_gpu_device *device = plan->call->device;
-  const int64_t lanes = kw_gpu_lanes(&panels_module, dtype, device->vector_bytes);
+  const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
   const kw_tensor_ref *a = &product->a->ref;
   if (lanes == 1) {
     step_tiles(plan, dtype, product);
@@ -177,7 +198,7 @@ void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product
              lies_along(product->b, 2, dtype)) {
     step_dots(plan, dtype, product);
   } else {
-    step_panels(plan, dtype, product, lanes);
+    step_matrices(plan, dtype, product, lanes);
   }
 }
 

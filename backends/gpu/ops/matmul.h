@@ -20,6 +20,13 @@ typedef struct kw_gpu_product {
  * f16 and bf16). */
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product);
 
+/* How many columns a panel of the second matrix has on a device that computes in vectors; 1 on others, which have none.
+ */
+int64_t kw_gpu_panel_columns(const kw_gpu_plan *plan, kw_dtype dtype);
+/* The same product, of `cols` columns, from a second matrix that lies in panels: [.., panels, depth * columns of a
+ * panel] in the compute dtype, as `a` is. */
+void kw_gpu_step_panel_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t cols);
+
 /* A step of another kernel on the operands of a product (out, a, b, and a fourth or NULL), a group for each tile of
  * KW_TILE rows and columns of `out`: operands, block (kw_product) and grid; values follow. */
 kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
