@@ -34,6 +34,7 @@ static const kw_gpu_kernel product_kernel = {&matmul_module, "kw_product_kernel"
 static const kw_gpu_kernel pack_kernel = {&panels_module, "kw_panel_pack_kernel"};
 static const kw_gpu_kernel panel_kernel = {&panels_module, "kw_panel_product_kernel"};
 static const kw_gpu_kernel dot_kernel = {&dot_module, "kw_dot_kernel"};
+static const kw_gpu_kernel wide_kernel = {&dot_module, "kw_wide_kernel"};
 
 /* Rows of a result for which laying out the second matrix as panels costs more than it saves. */
 #define FEW_ROWS 12
@@ -115,6 +116,15 @@ static void step_dots(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *p
   step_values(plan, step, dtype, product);
 }
 
+static void step_wide(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t lanes) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  const kw_product block = block_of(operands);
+  kw_gpu_step *step = add_step(plan, &wide_kernel, dtype, operands, &block);
+  const int64_t strip = KW_WIDE_RUNS * lanes;
+  kw_gpu_step_grid(step, 1, 1, block.batch.numel * ((block.cols + strip - 1) / strip), 1);
+  step_values(plan, step, dtype, product);
+}
+
 /* A matrix as panels: [.., panels, depth * lanes], with one for all matrices that repeat. */
 static kw_gpu_tensor pack(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_tensor *matrix, int64_t lanes) {
   const uint32_t rank = matrix->ref.rank;
@@ -140,48 +150,32 @@ static kw_gpu_tensor pack(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_tensor
   return kw_gpu_expand(&out, rank, shape);
 }
 
-/* `term_step` and `panel_step` lie between the terms of a panel, and between panels. */
-static void step_panels(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t cols,
-                        int64_t term_step, int64_t panel_step) {
-  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
-  const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
-  kw_product block = block_of(operands);
-  block.cols = cols;
-  block.stride[2][0] = term_step;
-  block.stride[2][1] = panel_step;
-  kw_gpu_step *step = add_step(plan, &panel_kernel, dtype, operands, &block);
-  const int64_t strips = (block.rows + KW_PANEL_STRIP - 1) / KW_PANEL_STRIP, panels = (cols + lanes - 1) / lanes;
-  kw_gpu_step_grid(step, 1, 1, block.batch.numel * strips * panels, 1);
-  step_values(plan, step, dtype, product);
-}
-
 int64_t kw_gpu_panel_columns(const kw_gpu_plan *plan, kw_dtype dtype) {
   const kw_gpu_device *device = plan->call->device;
   return kw_gpu_lanes(&panels_module, dtype, device->vector_bytes);
 }
 
 void kw_gpu_step_panel_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t cols) {
-  const int64_t lanes = kw_gpu_panel_columns(plan, dtype), depth = product->a->ref.shape[product->a->ref.rank - 1];
-  step_panels(plan, dtype, product, cols, lanes, depth * lanes);
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
+  kw_product block = block_of(operands);
+  block.cols = cols;
+  kw_gpu_step *step = add_step(plan, &panel_kernel, dtype, operands, &block);
+  const int64_t strips = (block.rows + KW_PANEL_STRIP - 1) / KW_PANEL_STRIP, panels = (cols + lanes - 1) / lanes;
+  kw_gpu_step_grid(step, 1, 1, block.batch.numel * strips * panels, 1);
+  step_values(plan, step, dtype, product);
 }
 
-/* Columns side by side in memory are panels as they lie, whose terms are a row apart. */
-static void step_matrices(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t lanes) {
+static void step_panels(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product, int64_t lanes) {
   const kw_dtype computed = kw_gpu_compute_dtype(dtype);
   const kw_tensor_ref *in = &product->b->ref;
-  const int64_t cols = in->shape[in->rank - 1];
   kw_gpu_product how = *product;
   kw_gpu_tensor a = *product->a, b;
   if (a.ref.dtype != computed) a = kw_gpu_contiguous(plan, &a, computed);
-  how.a = &a;
-  if (a.ref.shape[a.ref.rank - 2] <= FEW_ROWS && in->dtype == computed && in->strides[in->rank - 1] == 1 &&
-      cols % lanes == 0) {
-    step_panels(plan, dtype, &how, cols, in->strides[in->rank - 2], lanes);
-    return;
-  }
   b = pack(plan, dtype, product->b, lanes);
+  how.a = &a;
   how.b = &b;
-  kw_gpu_step_panel_product(plan, dtype, &how, cols);
+  kw_gpu_step_panel_product(plan, dtype, &how, in->shape[in->rank - 1]);
 }
 
 /* Whether elements of the dtype lie side by side along a dimension, counted from the last. */
@@ -192,13 +186,15 @@ static bool lies_along(const kw_gpu_tensor *tensor, uint32_t from_last, kw_dtype
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
   const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
   const kw_tensor_ref *a = &product->a->ref;
+  const bool few = a->dtype == dtype && a->shape[a->rank - 2] <= FEW_ROWS;
   if (lanes == 1) {
     step_tiles(plan, dtype, product);
-  } else if (a->shape[a->rank - 2] <= FEW_ROWS && lies_along(product->a, 1, dtype) &&
-             lies_along(product->b, 2, dtype)) {
+  } else if (few && lies_along(product->a, 1, dtype) && lies_along(product->b, 2, dtype)) {
     step_dots(plan, dtype, product);
+  } else if (few && lies_along(product->b, 1, dtype)) {
+    step_wide(plan, dtype, product, lanes);
   } else {
-    step_matrices(plan, dtype, product, lanes);
+    step_panels(plan, dtype, product, lanes);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 #include "program/kernel.h"
 
+#include "program/patience.h"
 #include "program/store.h"
 
 #include <pthread.h>
@@ -125,7 +126,10 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
       return KW_OK;
     }
   }
+  kw_gpu_patience patience;
+  kw_gpu_patience_begin(&patience, device->host, program.name, KW_GPU_PATIENCE_S);
   kw_status status = driver->module_build(device, program.name, program.sources, program.source_count, out_module);
+  kw_gpu_patience_end(&patience);
   if (status == KW_OK) tell_host(device, program.name, begin, false);
   if (status != KW_OK || !kept) return status;
   bytes = NULL;
