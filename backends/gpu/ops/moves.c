@@ -16,6 +16,13 @@ static const kw_gpu_module move_module = {
 static const kw_gpu_module convert_module = {
     "convert", KW_GPU_BY_NOTHING, KW_GPU_ONE | KW_GPU_WIDE, {kw_gpu_source_convert}};
 
+/* What move_run.kw moves and converts. */
+#define RUNS_MOVED (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
+#define RUNS_CONVERTED (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16))
+static const kw_gpu_module run_module = {
+    "move_run", KW_GPU_RUNS_BY_DTYPE, RUNS_MOVED | RUNS_CONVERTED | KW_GPU_VECTORS, {kw_gpu_source_move_run}};
+
+static const kw_gpu_kernel run_kernel = {&run_module, "kw_move_run_kernel"};
 static const kw_gpu_kernel copy_kernel = {&move_module, "kw_copy_kernel"};
 static const kw_gpu_kernel fill_kernel = {&move_module, "kw_fill_kernel"};
 static const kw_gpu_kernel where_kernel = {&move_module, "kw_where_kernel"};
@@ -29,22 +36,49 @@ static bool is_flat(const kw_gpu_step *step, int64_t *out_numel) {
   return block.flat;
 }
 
-void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
-  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
+/* The integer of a size, which is moved in place of what has that; KW_DTYPE_NONE where there is none. */
+static kw_dtype integer_of(uint32_t size) {
+  return size == 1 ? KW_U8 : size == 2 ? KW_I16 : size == 4 ? KW_I32 : size == 8 ? KW_I64 : KW_DTYPE_NONE;
+}
+
+static void copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
   const kw_gpu_device *device = plan->call->device;
-  kw_dtype dtype = to->ref.dtype;
-  bool same = dtype == from->ref.dtype;
-  if (!same && (KW_DTYPE_BIT(dtype) | KW_DTYPE_BIT(from->ref.dtype)) & doubles && !device->has_f64)
-    kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, same ? &copy_kernel : &convert_kernel, dtype, to,
-                                              (const kw_gpu_tensor *[]){from}, 1);
+  const kw_dtype dtype = to->ref.dtype, moved = integer_of(kw_gpu_dtype_size(dtype));
+  const bool runs = device->vector_bytes > 0 && moved != KW_DTYPE_NONE;
   int64_t numel;
-  if (!same) {
-    kw_gpu_step_int(step, from->ref.dtype);
-    kw_gpu_step_int(step, dtype);
-  } else if (is_flat(step, &numel)) {
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, runs ? &run_kernel : &copy_kernel, runs ? moved : dtype, to,
+                                              (const kw_gpu_tensor *[]){from}, 1);
+  if (is_flat(step, &numel)) {
     step->kind = KW_GPU_COPY;
     step->bytes = (uint64_t)numel * kw_gpu_dtype_size(dtype);
+  } else if (runs) {
+    kw_gpu_step_opcode(step, (int32_t)moved);
+  }
+}
+
+static void convert(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
+  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
+  const kw_gpu_device *device = plan->call->device;
+  const kw_dtype dtype = to->ref.dtype, source = from->ref.dtype;
+  const uint64_t both = KW_DTYPE_BIT(dtype) | KW_DTYPE_BIT(source);
+  const bool runs = device->vector_bytes > 0 && (both & ~(uint64_t)RUNS_CONVERTED) == 0;
+  if (both & doubles && !device->has_f64)
+    kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, runs ? &run_kernel : &convert_kernel, runs ? source : dtype, to,
+                                              (const kw_gpu_tensor *[]){from}, 1);
+  if (runs) {
+    kw_gpu_step_opcode(step, (int32_t)dtype);
+  } else {
+    kw_gpu_step_int(step, source);
+    kw_gpu_step_int(step, dtype);
+  }
+}
+
+void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
+  if (to->ref.dtype == from->ref.dtype) {
+    copy(plan, to, from);
+  } else {
+    convert(plan, to, from);
   }
 }
 
@@ -118,4 +152,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_moves_family = {ops, {&move_module, &convert_module}};
+const kw_gpu_family kw_gpu_moves_family = {ops, {&move_module, &convert_module, &run_module}};
