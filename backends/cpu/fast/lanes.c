@@ -97,9 +97,3 @@ void kw_port_read(const kw_port *port, void *lanes, const char *from, int64_t st
 void kw_port_write(const kw_port *port, char *to, int64_t step, const void *lanes, int64_t n) {
   chosen->write[port->dtype][port->lane](to, step, lanes, n);
 }
-
-const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer) {
-  if (kw_port_is_lanes(port, step)) return at;
-  kw_port_read(port, buffer, at, step, n);
-  return buffer;
-}

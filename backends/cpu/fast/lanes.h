@@ -46,6 +46,10 @@ static inline bool kw_port_is_lanes(const kw_port *port, int64_t step) {
 }
 
 /* n lanes from `at`, in `buffer` where they do not lie there as lanes. */
-const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer);
+static inline const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer) {
+  if (kw_port_is_lanes(port, step)) return at;
+  kw_port_read(port, buffer, at, step, n);
+  return buffer;
+}
 
 #endif /* KEYWAY_CPU_FAST_LANES_H */

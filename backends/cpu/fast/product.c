@@ -33,6 +33,8 @@
 #define LIBRARY_ROWS 512 /* of a tile of oneDNN's, at most */
 #define LIBRARY_COLUMNS 1024
 #define LIBRARY_LEAST 16   /* columns and terms that are worth a call */
+#define CROWDED_PITCH 2048 /* rows that lie multiples of so many bytes apart share few sets of the first cache */
+#define CROWDED_ROWS 32    /* of a result that are worth packing such rows */
 #define PANEL_ROWS_LEAST 4 /* that are worth reading panels: larger than 16-bit numbers as they lie, */
 #define PANEL_ROWS 64      /* and at most, where oneDNN packs columns nearly as fast as it multiplies */
 
@@ -82,10 +84,38 @@ static bool has_dense_rows(product_matrix m, int64_t columns, int64_t size) {
   return m.column_step == size && m.row_step >= columns * size;
 }
 
+/* The tiles that the shape is cut into for oneDNN. */
+static kw_tiles library_tiles(const product_plan *plan) {
+  kw_tiles tiles = {.rows = kw_share(plan->rows, LIBRARY_ROWS, 1),
+                    .columns = kw_share(plan->columns, LIBRARY_COLUMNS, 1)};
+  for (;;) {
+    tiles.down = (plan->rows + tiles.rows - 1) / tiles.rows;
+    tiles.across = (plan->columns + tiles.columns - 1) / tiles.columns;
+    const int64_t count = plan->batch * tiles.down * tiles.across;
+    const int64_t millions = (tiles.rows + 16) * tiles.columns * plan->k >> 20; /* few rows cost more each */
+    if (millions < (count < 2 ? 16 : count < 4 ? 64 : 512) || count >= 8) break;
+    if (tiles.rows < 64 && tiles.columns < 64) break;
+    if (tiles.columns > tiles.rows) {
+      tiles.columns = kw_share(plan->columns, tiles.columns / 2, 16);
+    } else {
+      tiles.rows = kw_share(plan->rows, tiles.rows / 2, 16);
+    }
+  }
+  return tiles;
+}
+
+/* Whether oneDNN would read rows of the second matrix that push each other out of the first cache: it packs them for
+ * large tiles only. */
+static bool is_crowded(const product_plan *plan) {
+  if (plan->b.column_step != plan->port.size || plan->b.row_step % CROWDED_PITCH != 0) return false;
+  const kw_tiles tiles = library_tiles(plan);
+  return plan->rows >= CROWDED_ROWS && (tiles.rows < LIBRARY_ROWS || tiles.columns < LIBRARY_COLUMNS);
+}
+
 static bool suits_library(const product_plan *plan) {
   const int64_t size = plan->port.size;
   if (plan->port.dtype != KW_F32 || plan->rows <= FEW_ROWS || plan->columns < LIBRARY_LEAST ||
-      plan->k < LIBRARY_LEAST) {
+      plan->k < LIBRARY_LEAST || is_crowded(plan)) {
     return false;
   }
   return has_dense_rows(plan->out, plan->columns, size) &&
@@ -365,21 +395,7 @@ static void run_library_tiles(void *user, int64_t begin, int64_t end) {
 
 static kw_status run_by_library(const kw_host_api *host, product_run *run) {
   const product_plan *plan = run->plan;
-  run->tiles.rows = kw_share(plan->rows, LIBRARY_ROWS, 1);
-  run->tiles.columns = kw_share(plan->columns, LIBRARY_COLUMNS, 1);
-  for (;;) {
-    run->tiles.down = (plan->rows + run->tiles.rows - 1) / run->tiles.rows;
-    run->tiles.across = (plan->columns + run->tiles.columns - 1) / run->tiles.columns;
-    const int64_t tiles = plan->batch * run->tiles.down * run->tiles.across;
-    const int64_t millions = (run->tiles.rows + 16) * run->tiles.columns * plan->k >> 20; /* few rows cost more each */
-    if (millions < (tiles < 2 ? 16 : tiles < 4 ? 64 : 512) || tiles >= 8) break;
-    if (run->tiles.rows < 64 && run->tiles.columns < 64) break;
-    if (run->tiles.columns > run->tiles.rows) {
-      run->tiles.columns = kw_share(plan->columns, run->tiles.columns / 2, 16);
-    } else {
-      run->tiles.rows = kw_share(plan->rows, run->tiles.rows / 2, 16);
-    }
-  }
+  run->tiles = library_tiles(plan);
   const int64_t products = run->tiles.rows * run->tiles.columns * plan->k;
   return host->parallel_for(host->ctx, plan->batch * run->tiles.down * run->tiles.across, 1 + KW_TILES_GRAIN / products,
                             run_library_tiles, run);
