@@ -115,6 +115,7 @@ static void check_placing(kw_dtype dtype) {
   const kw_value self = test_arg(&a), gaps = test_arg(&spread);
   CHECK("cat", TENSOR(dtype, NULL, 5, 22, 11), test_list((const kw_tensor_ref *[]){&a, &none, &b, &spread}, 4),
         INT(-2));
+  CHECK("cat", TENSOR(dtype, NULL, 5, 22, 11), test_list((const kw_tensor_ref *[]){&b, &none, &a, &a}, 4), INT(1));
   CHECK("repeat", TENSOR(dtype, NULL, 2, 5, 9, 33), self, INTS(2, 1, 1, 3));
   CHECK("flip", same, self, INTS(0, -1));
   CHECK("flip", apart(same), gaps, INTS(2));
@@ -132,6 +133,29 @@ static void check_placing(kw_dtype dtype) {
   CHECK("slice_scatter", same, self, test_arg(&slice), INT(1), INT(2), INT(6), INT(1));
   CHECK("slice_scatter", apart(same), gaps, test_arg(&slice), INT(-2), INT(1), test_none(), INT(2));
   CHECK("select_scatter", same, self, test_arg(&row), INT(2), INT(-3));
+}
+
+/* More bytes than the caches are said to hold; rows that lie anywhere in memory's lines. */
+static void test_large_rows_are_joined(void **state) {
+  (void)state;
+  enum { ROWS = 3000, LEFT = 700, RIGHT = 37, WIDTH = LEFT + RIGHT };
+  int32_t *from = malloc(sizeof *from * ROWS * LEFT), *to = malloc(sizeof *to * ROWS * WIDTH);
+  assert_non_null(from);
+  assert_non_null(to);
+  for (int32_t i = 0; i < ROWS * LEFT; i++) from[i] = i;
+  const kw_tensor_ref left = TENSOR(KW_I32, from, ROWS, LEFT), right = TENSOR(KW_I32, from, ROWS, RIGHT);
+  const kw_tensor_ref out = TENSOR(KW_I32, to, ROWS, WIDTH);
+  const kw_value args[] = {test_list((const kw_tensor_ref *[]){&left, &right}, 2), INT(-1)};
+  const kw_tensor_ref *outs[] = {&out};
+  const kw_call call = {
+      .struct_size = sizeof call, .op = "cat", .arg_count = 2, .args = args, .out_count = 1, .outs = outs};
+  assert_int_equal(test_fast_call(&call, 1000), KW_OK);
+  for (int32_t i = 0; i < ROWS * WIDTH; i++) {
+    const int32_t row = i / WIDTH, column = i % WIDTH;
+    assert_int_equal(to[i], column < LEFT ? row * LEFT + column : row * RIGHT + column - LEFT);
+  }
+  free(from);
+  free(to);
 }
 
 static void test_placing(void **state) {
@@ -430,10 +454,17 @@ static void test_masks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_placing),   cmocka_unit_test(test_choosing),  cmocka_unit_test(test_sums),
-      cmocka_unit_test(test_random),    cmocka_unit_test(test_samples),   cmocka_unit_test(test_sorting),
-      cmocka_unit_test(test_searching), cmocka_unit_test(test_distances), cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_placing),
+      cmocka_unit_test(test_choosing),
+      cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_sorting),
+      cmocka_unit_test(test_searching),
+      cmocka_unit_test(test_distances),
+      cmocka_unit_test(test_columns),
       cmocka_unit_test(test_masks),
+      cmocka_unit_test(test_large_rows_are_joined),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */

@@ -17,7 +17,7 @@
 #define GRAIN 16384 /* elements: the fewest that a thread is woken for */
 
 /* What the places 0, 1, ... of a dimension of the result are taken from: offsets, in bytes. Places [begin, end) are
- * taken from such that follow each other. */
+ * taken from such that follow each other: of the last dimension only the first of those has its offset. */
 typedef struct mapped_axis {
   int64_t *offsets;
   int64_t begin, end;
@@ -33,7 +33,8 @@ static void map_pad(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t 
   axis->begin = first < 0 ? kw_least(-first, count) : 0;
   axis->end = kw_least(size - first, count);
   for (int64_t i = 0; i < axis->begin; i++) axis->offsets[i] = place(pads, self->rank, d, size, i) * step;
-  for (int64_t i = axis->begin; i < axis->end; i++) axis->offsets[i] = (first + i) * step;
+  const int64_t named = d + 1 == self->rank ? kw_least(axis->begin + 1, axis->end) : axis->end;
+  for (int64_t i = axis->begin; i < named; i++) axis->offsets[i] = (first + i) * step;
   for (int64_t i = axis->end; i < count; i++) axis->offsets[i] = place(pads, self->rank, d, size, i) * step;
 }
 
@@ -101,19 +102,15 @@ typedef struct mapped_run {
 } mapped_run;
 
 /* A row of the result: what lies in order, between two ends of which each element has a place of its own. */
-#define ROW(name, T)                                                                            \
-  static void name(const mapped_run *run, char *to, const char *from) {                         \
-    const mapped_axis *axis = &run->axes[run->last];                                            \
-    const int64_t *offsets = axis->offsets, n = axis->end - axis->begin, step = run->to_step;   \
-    for (int64_t i = 0; i < axis->begin; i++)                                                   \
-      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);            \
-    if (n > 0 && step == sizeof(T) && run->from_step == sizeof(T)) {                            \
-      memcpy(to + axis->begin * step, from + offsets[axis->begin], (size_t)n * sizeof(T));      \
-    } else if (n > 0) {                                                                         \
-      run->move(to + axis->begin * step, step, from + offsets[axis->begin], run->from_step, n); \
-    }                                                                                           \
-    for (int64_t i = axis->end; i < run->out->shape[run->last]; i++)                            \
-      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);            \
+#define ROW(name, T)                                                                                     \
+  static void name(const mapped_run *run, char *to, const char *from) {                                  \
+    const mapped_axis *axis = &run->axes[run->last];                                                     \
+    const int64_t *offsets = axis->offsets, n = axis->end - axis->begin, step = run->to_step;            \
+    for (int64_t i = 0; i < axis->begin; i++)                                                            \
+      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);                     \
+    if (n > 0) run->move(to + axis->begin * step, step, from + offsets[axis->begin], run->from_step, n); \
+    for (int64_t i = axis->end; i < run->out->shape[run->last]; i++)                                     \
+      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);                     \
   }
 ROW(row_1, uint8_t)
 ROW(row_2, uint16_t)

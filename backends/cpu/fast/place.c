@@ -6,12 +6,15 @@
 
 #include "operand.h"
 #include "place.h"
+#include "sizes.h"
 #include "strided.h"
 #include "walk.h"
 
 #include <string.h>
 
-#define GRAIN 16384 /* the fewest elements that a thread is woken for */
+#define GRAIN 16384         /* the fewest elements that a thread is woken for */
+#define JOINED_BYTES 16384  /* of a result that are written at a time */
+#define STREAMED_BYTES 1024 /* that are worth a way past the caches: their ends share lines with their neighbours */
 
 /* ---- Views ------------------------------------------------------------------------------------------------------- */
 
@@ -37,12 +40,62 @@ static kw_status plan_cat(const kw_fast_kernel *kernel, const kw_call *call, voi
   return KW_OK;
 }
 
+/* Dense tensors that are joined within rows: of a row of the result, each has the next bytes. */
+typedef struct joined_rows {
+  const kw_value *list;
+  const kw_tensor_ref *out;
+  const kw_isa *isa;
+  int64_t rows, pitch; /* of the result, bytes */
+  bool streams;
+} joined_rows;
+
+/* In groups, so that what is written lies together. */
+static void join_rows(void *user, int64_t begin, int64_t end) {
+  const joined_rows *run = user;
+  const int64_t group = 1 + JOINED_BYTES / run->pitch;
+  for (int64_t row = begin; row < end; row += group) {
+    const int64_t n = kw_least(group, end - row);
+    char *to = (char *)kw_walk_base(run->out) + row * run->pitch;
+    for (int64_t k = 0; k < run->list->count; k++) {
+      const kw_tensor_ref *entry = run->list->u.tensors[k];
+      if (entry->numel == 0) continue;
+      const int64_t bytes = entry->numel / run->rows * (int64_t)kw_number_size(entry->dtype);
+      const char *from = (const char *)kw_walk_base(entry) + row * bytes;
+      if (run->streams && bytes >= STREAMED_BYTES) {
+        for (int64_t i = 0; i < n; i++) run->isa->stream(to + i * run->pitch, from + i * bytes, bytes);
+      } else {
+        run->isa->copy_rows(to, run->pitch, from, bytes, bytes, n);
+      }
+      to += bytes;
+    }
+  }
+  if (run->streams) run->isa->stream_end();
+}
+
+/* How many rows of the result have a part of each tensor, if all are dense and of one dtype; otherwise 1. */
+static int64_t count_joined_rows(const kw_value *list, const kw_tensor_ref *out, int64_t dim) {
+  int64_t rows = 1;
+  bool joins = out->numel > 0 && kw_strided_is_dense(out);
+  for (int64_t d = 0; d < dim; d++) rows *= out->shape[d];
+  for (uint32_t k = 0; k < list->count && rows > 1 && joins; k++) {
+    const kw_tensor_ref *entry = list->u.tensors[k];
+    joins = entry->dtype == out->dtype && (entry->numel == 0 || kw_strided_is_dense(entry));
+  }
+  return joins ? rows : 1;
+}
+
 static kw_status run_cat(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_value *list = &call->args[0];
   const kw_tensor_ref *out = call->outs[0];
   const int64_t named = call->args[1].u.i, dim = named < 0 ? named + out->rank : named;
+  const int64_t rows = count_joined_rows(list, out, dim);
   kw_status status = KW_OK;
   (void)plan;
+  if (rows > 1) {
+    const int64_t width = out->numel / rows, size = (int64_t)kw_number_size(out->dtype);
+    joined_rows run = {list, out, kw_fast_isa(), rows, width * size, out->numel >= KW_LOOP_PAST_BYTES / size};
+    return host->parallel_for(host->ctx, rows, 1 + GRAIN / width, join_rows, &run);
+  }
   for (int64_t k = 0, begin = 0; k < list->count && status == KW_OK; k++) {
     const kw_tensor_ref *entry = list->u.tensors[k];
     if (entry->numel == 0) continue; /* [0] has another rank than the result */

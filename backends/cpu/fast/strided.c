@@ -169,11 +169,13 @@ static void run_tile(const strided_run *run, char *to, const char *from, int64_t
   const bool joined = to_step == rows * copy->to_size; /* all is one row of what is written */
   const int64_t pieces = joined ? 1 : columns, length = joined ? rows * columns : rows;
   run->isa->transpose[copy->move](tile, pitch, from, loop->step[1][loop->rank - 1], rows, columns);
+  if (copy->moves && !run->streams) {
+    run->isa->copy_rows(to, to_step, tile, pitch, length * copy->to_size, pieces);
+    return;
+  }
   for (int64_t c = 0; c < pieces; c++) {
-    if (run->streams && copy->moves) {
+    if (copy->moves) {
       run->isa->stream(to + c * to_step, tile + c * pitch, length * copy->to_size);
-    } else if (copy->moves) {
-      memcpy(to + c * to_step, tile + c * pitch, (size_t)(length * copy->to_size));
     } else {
       convert_row(run, to + c * to_step, copy->to_size, tile + c * pitch, copy->from_size, length);
     }

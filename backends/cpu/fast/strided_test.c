@@ -83,23 +83,41 @@ static void test_rows_become_columns(void **state) {
   }
 }
 
-static void test_bytes_are_streamed(void **state) {
-  (void)state;
-  static char from[500], to[600], expected[600];
+static void copy_bytes(const kw_isa *isa, char *to, const char *from, int64_t bytes) {
+  isa->copy_rows(to, 0, from, 0, bytes, 1);
+}
+
+static void stream_bytes(const kw_isa *isa, char *to, const char *from, int64_t bytes) {
+  isa->stream(to, from, bytes);
+  isa->stream_end();
+}
+
+/* Wherever they begin. */
+static void check_bytes(void (*copy)(const kw_isa *isa, char *to, const char *from, int64_t bytes)) {
+  static char from[1500], to[1600], expected[1600];
   fill(from, sizeof from);
   for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
     const kw_isa *isa = test_isa(level);
     for (int64_t begin = 0; isa && begin < 70; begin++) {
-      for (int64_t bytes = 0; bytes < 400; bytes += bytes < 140 ? 1 : 63) {
+      for (int64_t bytes = 0; bytes < 1400; bytes += bytes < 140 ? 1 : 63) {
         memset(to, 'x', sizeof to);
         memset(expected, 'x', sizeof expected);
         memcpy(expected + begin, from + begin / 3, (size_t)bytes);
-        isa->stream(to + begin, from + begin / 3, bytes);
-        isa->stream_end();
+        copy(isa, to + begin, from + begin / 3, bytes);
         assert_memory_equal(to, expected, sizeof to);
       }
     }
   }
+}
+
+static void test_bytes_are_copied(void **state) {
+  (void)state;
+  check_bytes(copy_bytes);
+}
+
+static void test_bytes_are_streamed(void **state) {
+  (void)state;
+  check_bytes(stream_bytes);
 }
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
@@ -250,7 +268,7 @@ int main(void) {
       cmocka_unit_test(test_elements_are_moved),     cmocka_unit_test(test_rows_become_columns),
       cmocka_unit_test(test_bytes_are_streamed),     cmocka_unit_test(test_any_order_is_copied_to_any_order),
       cmocka_unit_test(test_what_repeats_is_copied), cmocka_unit_test(test_every_pair_of_dtypes),
-      cmocka_unit_test(test_large_results),
+      cmocka_unit_test(test_large_results),          cmocka_unit_test(test_bytes_are_copied),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
