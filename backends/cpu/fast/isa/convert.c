@@ -176,6 +176,26 @@ WRITE(bool8, uint8_t, byte, x != 0)
 WRITE(u8, u8, byte, x)
 WRITE(i8, i8, byte, x)
 
+#ifndef __AVX512DQ__
+/* Vectors have no conversion to 64 bits, but one to 32, in which most numbers have room: where all of some do. */
+static void write_i64_by_words(char *to, int64_t step, const void *lanes, int64_t n) {
+  enum { PIECE = 256 };
+  const f32 *from = lanes;
+  for (int64_t begin = 0; begin < n; begin += PIECE, to += PIECE * step, from += PIECE) {
+    const int64_t count = n - begin < PIECE ? n - begin : PIECE;
+    i64 *dense = (i64 *)(void *)to;
+    int32_t are_larger = step != (int64_t)sizeof(i64);
+    for (int64_t i = 0; i < count; i++) are_larger |= fabsf(from[i]) < 0x1p31f ? 0 : 1;
+    if (are_larger) {
+      write_i64_f32(to, step, from, count);
+      continue;
+    }
+    KW_INDEPENDENT
+    for (int64_t i = 0; i < count; i++) dense[i] = (i32)from[i];
+  }
+}
+#endif
+
 #ifdef F16_AT_ONCE
 static void read_f16_by_instruction(void *lanes, const char *from, int64_t step, int64_t n) {
   int64_t i = 0;
@@ -287,6 +307,9 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
   BOTH(KW_I8, i8, byte, BYTE)
   isa->write[KW_F32][KW_LANE_I64] = write_f32_i64;
   isa->write[KW_F64][KW_LANE_I64] = write_f64_i64;
+#ifndef __AVX512DQ__
+  isa->write[KW_I64][KW_LANE_F32] = write_i64_by_words;
+#endif
 #ifdef F16_AT_ONCE
   isa->read[KW_F16][KW_LANE_F32] = read_f16_by_instruction;
   isa->write[KW_F16][KW_LANE_F32] = write_f16_by_instruction;
