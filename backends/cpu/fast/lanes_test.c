@@ -67,6 +67,40 @@ static void a_lane_does_not_depend_on_its_place(void **state) {
   }
 }
 
+/* In every type of lanes. As floats whole numbers become numbers near 0, among them negative ones. */
+static void operands_that_repeat_give_the_same_bits(void **state) {
+  (void)state;
+  static int32_t numbers[MOST];
+  static int64_t filled[KW_POINTWISE_OPERANDS][MOST], expected[MOST], got[MOST];
+  uint32_t found = 0;
+  for (int i = 0; i < MOST; i++) numbers[i] = i % 301 - 150;
+  for (uint32_t f = 0; f < KW_CAPABILITY_COUNT * KW_POINTWISE_COUNT * KW_LANE_COUNT; f++) {
+    const kw_isa *isa = &tables[f / KW_LANE_COUNT / KW_POINTWISE_COUNT];
+    const kw_lane lane = f % KW_LANE_COUNT;
+    const uint32_t function = f / KW_LANE_COUNT % KW_POINTWISE_COUNT;
+    const kw_repeated_fn *repeated = &isa->repeated[function][lane];
+    const size_t size = lane == KW_LANE_F32 || lane == KW_LANE_I32 ? 4 : 8;
+    if (!repeated->function) continue;
+    found++;
+    for (int sign = -1; sign <= 1; sign += 2) {
+      const void *few[KW_POINTWISE_OPERANDS], *all[KW_POINTWISE_OPERANDS];
+      for (uint32_t k = 0; k < KW_POINTWISE_OPERANDS; k++) {
+        const int32_t one = sign * (3 + (int32_t)k);
+        const int64_t step = k < repeated->from ? (int64_t)sizeof one : 0;
+        const void *first = step ? &numbers[k] : &one;
+        isa->read[KW_I32][lane](filled[k], first, step, MOST - KW_POINTWISE_OPERANDS);
+        all[k] = few[k] = filled[k];
+        if (step == 0) few[k] = memcpy(malloc(size), filled[k], size); /* reading more is seen by sanitizers */
+      }
+      isa->pointwise[function][lane](expected, all, MOST - KW_POINTWISE_OPERANDS);
+      repeated->function(got, few, MOST - KW_POINTWISE_OPERANDS);
+      assert_memory_equal(got, expected, (MOST - KW_POINTWISE_OPERANDS) * size);
+      for (uint32_t k = repeated->from; k < KW_POINTWISE_OPERANDS; k++) free((void *)(uintptr_t)few[k]);
+    }
+  }
+  assert_true(found > 0);
+}
+
 /* Nor does a NaN's payload, nor anything else that conversions make: many elements at once, one alone and strided. */
 static void a_conversion_does_not_depend_on_its_place(void **state) {
   (void)state;
@@ -269,6 +303,7 @@ static void rows_fold_by_columns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lane_does_not_depend_on_its_place),
+      cmocka_unit_test(operands_that_repeat_give_the_same_bits),
       cmocka_unit_test(a_conversion_does_not_depend_on_its_place),
       cmocka_unit_test(narrow_lanes_are_rounded_once),
       cmocka_unit_test(f16_of_every_size_are_rounded_once),

@@ -160,7 +160,9 @@ typedef struct pointwise_run {
   uint32_t count; /* operands of the function */
   kw_lane lane;
   const kw_port *out, *in[KW_POINTWISE_OPERANDS];
-  bool passes; /* results go past the caches */
+  bool passes;    /* results go past the caches */
+  bool is_direct; /* results and operands are used as they lie: */
+  uint32_t lying; /* operands from this one on are one lane for a row */
   char *base[KW_POINTWISE_OPERANDS + 1];
   _Alignas(8) char numbers[KW_POINTWISE_OPERANDS][KW_LANE_BYTES]; /* lanes */
 } pointwise_run;
@@ -181,16 +183,36 @@ static void write_row(const pointwise_run *run, char *to, int64_t step, const vo
   for (int64_t i = 0; i < n; i++) to[i * step] = ((const char *)lanes)[i];
 }
 
-/* How many of n lanes are computed at once. Where all operands are read from where they lie, that is a row, or as much
- * as has room on its way past the caches. */
-static int64_t block_of(const pointwise_run *run, const int64_t *step, int64_t n, bool stays, bool passes) {
-  bool in_place = stays;
+static void run_direct_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  pointwise_lanes *lanes = context;
+  const pointwise_run *run = lanes->run;
+  const kw_isa *isa = kw_fast_isa();
+  const kw_lanes_fn function = run->lying < run->count ? isa->repeated[run->function][run->lane].function
+                                                       : isa->pointwise[run->function][run->lane];
+  const void *in[KW_POINTWISE_OPERANDS];
+  for (uint32_t k = 0; k < run->count; k++) {
+    const bool is_number = run->plan->is_number[k];
+    in[k] = is_number ? run->numbers[k] : kw_port_lanes(run->in[k], at[k + 1], run->in[k]->size, 1, lanes->in[k]);
+  }
+  if (!run->passes || n * step[0] < KW_LOOP_PAST_ROW) {
+    function(at[0], in, n);
+    return;
+  }
+  const int64_t block = KW_LANE_BLOCK * KW_LANE_BYTES / step[0];
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t count = n - i < block ? n - i : block;
+    function(lanes->out, in, count);
+    isa->stream(at[0] + i * step[0], lanes->out, count * step[0]);
+    for (uint32_t k = 0; k < run->lying; k++) in[k] = (const char *)in[k] + count * step[k + 1];
+  }
+}
+
+/* How many lanes are computed at once otherwise. */
+static int64_t block_of(const pointwise_run *run, const int64_t *step) {
   for (uint32_t k = 0; k < run->count; k++) {
     if (!run->plan->is_number[k] && step[k + 1] == 0) return ROW_BLOCK;
-    in_place &= !run->plan->is_number[k] && kw_port_is_lanes(run->in[k], step[k + 1]);
   }
-  if (!in_place) return KW_LANE_BLOCK;
-  return passes ? KW_LANE_BLOCK * KW_LANE_BYTES / step[0] : n;
+  return KW_LANE_BLOCK;
 }
 
 static void run_row(void *context, char *const *at, const int64_t *step, int64_t n) {
@@ -200,7 +222,7 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
   const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][run->lane];
   const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(run->out, step[0]);
   const bool passes = run->passes && stays && n * step[0] >= KW_LOOP_PAST_ROW;
-  const int64_t block = block_of(run, step, n, stays, passes);
+  const int64_t block = block_of(run, step);
   bool filled[KW_POINTWISE_OPERANDS];
   for (uint32_t k = 0; k < run->count; k++) {
     _Alignas(8) char lane[KW_LANE_BYTES];
@@ -229,11 +251,11 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
 static void run_piece(void *user, int64_t begin, int64_t end) {
   pointwise_lanes lanes;
   const pointwise_run *run = lanes.run = user;
-  for (uint32_t k = 0; k < run->count; k++) {
+  for (uint32_t k = 0; k < run->count && !run->is_direct; k++) {
     if (!run->plan->is_number[k]) continue;
     kw_lanes_fill(lanes.in[k], run->numbers[k], run->lane, kw_block_at(begin, end));
   }
-  kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
+  kw_loop_run(&run->plan->loop, run->base, begin, end, run->is_direct ? run_direct_row : run_row, &lanes);
   if (run->passes) kw_fast_isa()->stream_end();
 }
 
@@ -244,6 +266,21 @@ static bool passes(const pointwise_run *run) {
     if (run->base[k + 1] == run->base[0]) return false;
   }
   return run->plan->loop.numel * size >= KW_LOOP_PAST_BYTES;
+}
+
+/* Whether there is a function for what lies as lanes, and what a row shares. */
+static void take_what_lies(pointwise_run *run) {
+  const pointwise_plan *plan = run->plan;
+  const uint32_t last = plan->loop.rank - 1;
+  const kw_repeated_fn *repeated = &kw_fast_isa()->repeated[run->function][run->lane];
+  const int64_t step = plan->loop.step[0][last];
+  if (plan->tests ? step != 1 : !kw_port_is_lanes(run->out, step)) return;
+  uint32_t k = 0;
+  while (k < run->count && !plan->is_number[k] && kw_port_is_lanes(run->in[k], plan->loop.step[k + 1][last])) k++;
+  run->lying = k;
+  if (k < run->count && (!repeated->function || k != repeated->from)) return;
+  while (k < run->count && (plan->is_number[k] || plan->loop.step[k + 1][last] == 0)) k++;
+  run->is_direct = k == run->count;
 }
 
 /* Whether a Scalar is a number that a double has; it is most often. */
@@ -347,6 +384,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
   }
   take_shortcut(&run, call);
   take_narrow_lanes(&run);
+  take_what_lies(&run);
   run.passes = passes(&run);
   return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
 }

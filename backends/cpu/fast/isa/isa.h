@@ -155,6 +155,12 @@ typedef enum kw_pointwise_fn {
 /* out[i] = f(in[0][i], in[1][i], ...) for n lanes. out may be one of the inputs, but of a predicate. */
 typedef void (*kw_lanes_fn)(void *out, const void *const *in, int64_t n);
 
+/* The same where operands from number `from` on are one lane, which repeats; the others have n. */
+typedef struct kw_repeated_fn {
+  kw_lanes_fn function;
+  uint32_t from;
+} kw_repeated_fn;
+
 /* n lanes from elements `step` bytes apart, rounded once; and back: floating point to an integer saturates with NaN as
  * 0, an integer to a narrower one wraps, bool is "not zero". */
 typedef void (*kw_read_fn)(void *lanes, const char *from, int64_t step, int64_t n);
@@ -432,7 +438,8 @@ typedef struct kw_pair {
 } kw_pair;
 
 typedef struct kw_isa {
-  kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
+  kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT];   /* NULL: there is no such thing */
+  kw_repeated_fn repeated[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* with the same bits; of some functions */
   kw_fold folds[KW_FOLD_COUNT][KW_LANE_COUNT];
   /* Adds to the total of a sum of f32 as many of n dense elements as fill vectors, and returns how many that are. NULL:
    * they are read into lanes. */

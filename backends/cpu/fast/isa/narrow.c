@@ -53,6 +53,10 @@
   }
 #endif
 
+#define BOTH(name, operands, from, value) FN(name, operands, value)
+#define CHOICE_BOTH(name, operands, from, value) CHOICE(name, operands, value)
+#define ADD_BOTH(name, from) isa->pointwise[KW_POINTWISE_##name][lane] = LANES(name)
+
 #define LANES(name) name##_bf16
 #ifdef BF16_AT_ONCE
 #define READ(x) (x)

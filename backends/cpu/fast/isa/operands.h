@@ -56,4 +56,27 @@
     }                                                                    \
   }
 
+/* The same, named `name`_REPEATED, where operands from number `from` on are one lane. */
+#define LOOP_REPEATED(name, result, operands, from, value)                          \
+  static void LANES(name##_REPEATED)(void *out, const void *const *in, int64_t n) { \
+    POINTERS_##operands;                                                            \
+    REPEATED_##operands##_FROM_##from;                                              \
+    result *const results = out;                                                    \
+    KW_INDEPENDENT                                                                  \
+    for (int64_t i = 0; i < n; i++) {                                               \
+      OPERAND_##from;                                                               \
+      results[i] = (value);                                                         \
+    }                                                                               \
+  }
+#define REPEATED(name) const T name = READ(name##_lanes[0])
+#define REPEATED_2_FROM_1 REPEATED(b)
+#define REPEATED_3_FROM_1 \
+  REPEATED(b);            \
+  REPEATED(c)
+#define REPEATED_3_FROM_2 REPEATED(c)
+#define REPEATED_4_FROM_2 \
+  REPEATED(c);            \
+  REPEATED(d)
+#define REPEATED_4_FROM_3 REPEATED(d)
+
 #endif /* KEYWAY_CPU_FAST_OPERANDS_H */

@@ -13,6 +13,17 @@
 #define READ(x) (x)
 #define FN(name, operands, value) LOOP(name, T, operands, (T)(value))
 #define CHOICE(name, operands, value) FN(name, operands, value)
+
+/* BOTH(name, operands, from, value): and the same for operands that repeat; ADD_BOTH(name, from) adds them. */
+#define BOTH(name, operands, from, value) \
+  FN(name, operands, value)               \
+  LOOP_REPEATED(name, T, operands, from, (T)(value))
+#define CHOICE_BOTH(name, operands, from, value) BOTH(name, operands, from, value)
+#define ADD_BOTH(name, from)                                    \
+  isa->pointwise[KW_POINTWISE_##name][lane] = LANES(name);      \
+  isa->repeated[KW_POINTWISE_##name][lane] = (kw_repeated_fn) { \
+    LANES(name##_REPEATED), from                                \
+  }
 #define TEST(name, operands, value) LOOP(name, uint8_t, operands, (uint8_t)(value))
 
 /* PASSES(name, operands, before, function, value): x is the math library's function of `before`, and the result is
