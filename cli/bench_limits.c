@@ -11,31 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 9, LANES = 16, CHAINS = 12, STEPS = 1 << 18, COPIED = 1 << 27 };
+enum { ROUNDS = 9, CHAINS = 12, STEPS = 1 << 22, COPIED = 1 << 27 };
 
-typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
-
-/* As many chains as hide how long one operation takes. The file is compiled so that a product and a sum become one
+/* As many chains as hide how long one operation takes, each a register of `lanes`: those, the factor and the term fit
+ * into the 16 registers that some processors have. The file is compiled so that a product and a sum become one
  * instruction where the processor has that. */
-#define CHAINED(name, attribute)                                            \
-  attribute static float name(float by, float more) {                       \
-    vector chain[CHAINS], factor, term, sum;                                \
-    for (int lane = 0; lane < LANES; ++lane) {                              \
-      factor[lane] = by;                                                    \
-      term[lane] = more;                                                    \
-    }                                                                       \
-    for (int k = 0; k < CHAINS; ++k) chain[k] = term + (float)k;            \
-    for (int step = 0; step < STEPS; ++step)                                \
-      for (int k = 0; k < CHAINS; ++k) chain[k] = chain[k] * factor + term; \
-    sum = chain[0];                                                         \
-    for (int k = 1; k < CHAINS; ++k) sum += chain[k];                       \
-    return sum[0];                                                          \
+#define CHAINED(name, lanes, attribute)                                         \
+  attribute static float name(float by, float more) {                           \
+    typedef float vector __attribute__((vector_size((lanes) * sizeof(float)))); \
+    vector chain[CHAINS], factor, term, sum;                                    \
+    for (int lane = 0; lane < (lanes); ++lane) {                                \
+      factor[lane] = by;                                                        \
+      term[lane] = more;                                                        \
+    }                                                                           \
+    for (int k = 0; k < CHAINS; ++k) chain[k] = term + (float)k;                \
+    for (int step = 0; step < STEPS / (lanes); ++step)                          \
+      for (int k = 0; k < CHAINS; ++k) chain[k] = chain[k] * factor + term;     \
+    sum = chain[0];                                                             \
+    for (int k = 1; k < CHAINS; ++k) sum += chain[k];                           \
+    return sum[0];                                                              \
   }
 
-CHAINED(chain_plain, )
+CHAINED(chain_plain, 4, )
 #ifdef __x86_64__
-CHAINED(chain_fma, __attribute__((target("fma"))))
-CHAINED(chain_avx512, __attribute__((target("avx512f"))))
+CHAINED(chain_fma, 8, __attribute__((target("fma"))))
+CHAINED(chain_avx512, 16, __attribute__((target("avx512f"))))
 #endif
 
 static float chain(float by, float more) {
@@ -52,7 +52,7 @@ static double measure_peak(void) {
   for (int i = 0; i < ROUNDS; ++i) {
     const double begin = kw_bench_now(KW_BENCH_PROCESSOR);
     kept = chain(0.25F, kept * 0.5F);
-    rates[i] = 2.0 * LANES * CHAINS * STEPS / (1e9 * (kw_bench_now(KW_BENCH_PROCESSOR) - begin));
+    rates[i] = 2.0 * CHAINS * STEPS / (1e9 * (kw_bench_now(KW_BENCH_PROCESSOR) - begin));
   }
   return kw_median(rates, ROUNDS);
 }
