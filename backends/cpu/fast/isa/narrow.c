@@ -15,22 +15,34 @@
 #if defined(F16_AT_ONCE) || defined(BF16_AT_ONCE)
 /* SEVERAL(name, operands, value, kind, count, narrowed): `count` elements at once, `kind`##s, which are floats on the
  * way; what is left at the end stands in front of zeros. */
-#define WIDEN(at, name, kind, count, bytes)                       \
-  float name##_lanes[count];                                      \
-  kind##s name##_##kind##s;                                       \
-  memset(&name##_##kind##s, 0, sizeof name##_##kind##s);          \
-  memcpy(&name##_##kind##s, (const half *)in[at] + begin, bytes); \
+#define WIDEN(name, kind, count, bytes)                    \
+  float name##_lanes[count];                               \
+  kind##s name##_##kind##s;                                \
+  memset(&name##_##kind##s, 0, sizeof name##_##kind##s);   \
+  memcpy(&name##_##kind##s, name##_halves + begin, bytes); \
   widen_##kind##s(name##_lanes, name##_##kind##s)
-#define WIDEN_1(...) WIDEN(0, a, __VA_ARGS__)
+#define WIDEN_1(...) WIDEN(a, __VA_ARGS__)
 #define WIDEN_2(...)    \
   WIDEN_1(__VA_ARGS__); \
-  WIDEN(1, b, __VA_ARGS__)
+  WIDEN(b, __VA_ARGS__)
 #define WIDEN_3(...)    \
   WIDEN_2(__VA_ARGS__); \
-  WIDEN(2, c, __VA_ARGS__)
+  WIDEN(c, __VA_ARGS__)
 #define WIDEN_4(...)    \
   WIDEN_3(__VA_ARGS__); \
-  WIDEN(3, d, __VA_ARGS__)
+  WIDEN(d, __VA_ARGS__)
+/* Read before the loop, as in operands.h. */
+#define HALVES(at, name) const half *const name##_halves = in[at]
+#define HALVES_1 HALVES(0, a)
+#define HALVES_2 \
+  HALVES_1;      \
+  HALVES(1, b)
+#define HALVES_3 \
+  HALVES_2;      \
+  HALVES(2, c)
+#define HALVES_4 \
+  HALVES_3;      \
+  HALVES(3, d)
 #define PIECE(operands, value, kind, count, narrowed, bytes) \
   WIDEN_##operands(kind, count, bytes);                      \
   float results[count];                                      \
@@ -43,6 +55,7 @@
   memcpy((half *)out + begin, &narrow_results, bytes)
 #define SEVERAL(name, operands, value, kind, count, narrowed)            \
   static void LANES(name)(void *out, const void *const *in, int64_t n) { \
+    HALVES_##operands;                                                   \
     int64_t begin = 0;                                                   \
     for (; begin + count <= n; begin += count) {                         \
       PIECE(operands, value, kind, count, narrowed, sizeof(kind##s));    \
