@@ -49,7 +49,7 @@
     }                                                                    \
   }
 
-/* The same where that function is exp, which may be coarse at its ends or not: of f32 in one pass. */
+/* The same where that function is expm1 or exp, which may be coarse at its ends or not: of f32 in one pass. */
 #define ONE_PASS(name, operands, before, function, value)               \
   static void name##_f32(void *out, const void *const *in, int64_t n) { \
     POINTERS_##operands;                                                \
@@ -63,6 +63,8 @@
   }
 #define PASSES_COARSE_f32(name, operands, before, value) ONE_PASS(name, operands, before, kw_exp_coarse, value)
 #define PASSES_FINE_f32(name, operands, before, value) ONE_PASS(name, operands, before, kw_exp_fine, value)
+#define PASSES_EXPM1_f32(name, operands, before, value) ONE_PASS(name, operands, before, kw_expm1, value)
+#define PASSES_EXPM1_f64(name, operands, before, value) PASSES(name, operands, before, expm1, value)
 #define PASSES_COARSE_f64(name, operands, before, value) PASSES(name, operands, before, exp, value)
 #define PASSES_FINE_f64(name, operands, before, value) PASSES(name, operands, before, exp, value)
 
@@ -172,9 +174,15 @@ static inline double tail_share_f64(double t) {
       1.6462114365889247402e-06, -1.6365844691234924317e-07, 1.4807192815879217240e-08, -1.2290555301717927353e-09, \
       9.4227590646504109706e-11
 
-/* Whether the vector log1p goes astray. */
+/* Whether the vector functions go astray. */
 #define LOG1P_STRAYS_f32 false
 #define LOG1P_STRAYS_f64 true
+#ifdef KW_FUSES
+#define TAN_STRAYS_f32 false
+#else
+#define TAN_STRAYS_f32 true
+#endif
+#define TAN_STRAYS_f64 true
 
 /* Lanes of a quotient below this and of its whole part are exact, and so is what a division leaves. */
 #define QUOTIENT_f32 0x1p22f
