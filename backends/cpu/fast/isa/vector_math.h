@@ -216,10 +216,35 @@ static inline float kw_exp_fine(float x) {
   return (1 + e.rest) * kw_power_of_2(half) * kw_power_of_2(e.n - half);
 }
 
-static inline void exp_f32(float *out, const float *x, int64_t n) {
-  KW_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) out[i] = kw_exp_fine(x[i]);
+/* The same from -87 to 87, where one power reaches. */
+static inline float kw_exp_within(float x) {
+  const kw_exp_parts e = kw_exp_take_apart(x);
+  return (1 + e.rest) * kw_power_of_2(e.n);
 }
+
+/* name_f32: `within` of blocks all of whose lanes are positive numbers of bits from `least` on, `most` of them, without
+ * regard to the sign if `signs` has that bit; of others `anywhere`, which gives the same bits for such a lane. */
+#define KW_MOSTLY(name, signs, least, most, within, anywhere)                                              \
+  static inline void name##_f32(float *out, const float *x, int64_t n) {                                   \
+    for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK, out += KW_LANE_BLOCK, x += KW_LANE_BLOCK) { \
+      const int64_t count = kw_block_at(begin, n);                                                         \
+      uint32_t farthest = 0;                                                                               \
+      for (int64_t i = 0; i < count; i++) {                                                                \
+        uint32_t bits;                                                                                     \
+        memcpy(&bits, &x[i], sizeof bits);                                                                 \
+        bits = (bits & ~(signs)) - (least);                                                                \
+        farthest = bits > farthest ? bits : farthest;                                                      \
+      }                                                                                                    \
+      if (farthest < (most)) {                                                                             \
+        KW_INDEPENDENT                                                                                     \
+        for (int64_t i = 0; i < count; i++) out[i] = within(x[i]);                                         \
+      } else {                                                                                             \
+        KW_INDEPENDENT                                                                                     \
+        for (int64_t i = 0; i < count; i++) out[i] = anywhere(x[i]);                                       \
+      }                                                                                                    \
+    }                                                                                                      \
+  }
+KW_MOSTLY(exp, 0x80000000u, 0, 0x42ae0000u, kw_exp_within, kw_exp_fine)
 
 /* Half of 2^n (e^r - 1) + 2^n - 1, as 2^n has room for n up to 127 only; -1 below -18. */
 static inline float kw_expm1(float x) {
@@ -259,10 +284,10 @@ typedef struct kw_log_parts {
   float of_f, k;
 } kw_log_parts;
 
-static inline kw_log_parts kw_log_take_apart(float x) {
+static inline kw_log_parts kw_log_take_apart(float x, bool may_be_small) {
   static const float p[] = {3.333331943e-01f, -2.500085533e-01f, 2.000216991e-01f, -1.662300080e-01f,
                             1.418305635e-01f, -1.314495355e-01f, 1.287424564e-01f, -7.808194309e-02f};
-  const bool is_small = x < 0x1p-126f; /* scaled, its bits tell its size */
+  const bool is_small = may_be_small && x < 0x1p-126f; /* scaled, its bits tell its size */
   float f;
   const int32_t k = kw_take_power(is_small ? x * 0x1p23f : x, &f);
   const float square = f * f;
@@ -282,15 +307,17 @@ static inline float kw_log_at_ends(float x, float value) {
   return x == INFINITY ? x : x > 0 ? value : x == 0 ? -INFINITY : NAN;
 }
 
-/* log_f32, log2_f32, log10_f32: `value` of the parts e. */
-#define KW_LOGARITHM(name, value)                                        \
-  static inline void name##_f32(float *out, const float *x, int64_t n) { \
-    KW_INDEPENDENT                                                       \
-    for (int64_t i = 0; i < n; i++) {                                    \
-      const kw_log_parts e = kw_log_take_apart(x[i]);                    \
-      out[i] = kw_log_at_ends(x[i], value);                              \
-    }                                                                    \
-  }
+/* log_f32, log2_f32, log10_f32: `value` of the parts e. Most numbers are normal ones. */
+#define KW_LOGARITHM(name, value)                       \
+  static inline float kw_##name##_of_normal(float x) {  \
+    const kw_log_parts e = kw_log_take_apart(x, false); \
+    return value;                                       \
+  }                                                     \
+  static inline float kw_##name(float x) {              \
+    const kw_log_parts e = kw_log_take_apart(x, true);  \
+    return kw_log_at_ends(x, value);                    \
+  }                                                     \
+  KW_MOSTLY(name, 0u, 0x00800000u, 0x7f000000u, kw_##name##_of_normal, kw_##name)
 KW_LOGARITHM(log, KW_FUSED_f32(e.k, KW_LOG_2_HIGH, KW_FUSED_f32(e.k, KW_LOG_2_LOW, e.of_f)))
 KW_LOGARITHM(log2, KW_FUSED_f32(e.of_f, 0x1.715476p0f, e.k))
 KW_LOGARITHM(log10, KW_FUSED_f32(e.k, 0x1.344p-2f, KW_FUSED_f32(e.k, 0x1.3509f8p-18f, e.of_f * 0x1.bcb7b2p-2f)))
