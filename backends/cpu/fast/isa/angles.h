@@ -11,23 +11,8 @@
 #define KW_PI_2_MIDDLE (-0x1.777a5cp-25f)
 #define KW_PI_2_LOW (-0x1.ee59dap-50f)
 
-/* The sum of coefficients p[k] z^k, `count` of them, a constant. */
-static inline __attribute__((always_inline)) float kw_polynomial(const float *p, int count, float z) {
-  float sum = p[count - 1];
-  KW_UNROLL
-  for (int k = count - 1; k-- > 0;) sum = KW_FUSED_f32(sum, z, p[k]);
-  return sum;
-}
-#define KW_POLYNOMIAL(p, z) kw_polynomial(p, sizeof(p) / sizeof *(p), z)
-
-#define KW_LOOP_F32(name)                                                \
-  static inline void name##_f32(float *out, const float *x, int64_t n) { \
-    KW_INDEPENDENT                                                       \
-    for (int64_t i = 0; i < n; i++) out[i] = kw_##name(x[i]);            \
-  }
-
-/* t + t^3 p(t^2), error 1.7e-8, of |x| or, where that is above 1, of its reciprocal, which half of pi less the result
- * belongs to. */
+/* t + t^3 p(t^2), error 1.7e-8, where t is |x| up to 1; of larger ones it is the reciprocal, and the result what lacks
+ * to half of pi. */
 static inline float kw_atan(float x) {
   static const float p[] = {-3.333315253e-01f, 1.999377310e-01f, -1.421105266e-01f, 1.066599563e-01f,
                             -7.552198321e-02f, 4.321170226e-02f, -1.636784710e-02f, 2.920676023e-03f};

@@ -132,6 +132,21 @@ KW_MATH_2(pow, u10)
 #define KW_FUSED_f64(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* The sum of coefficients p[k] z^k, `count` of them, a constant. */
+static inline __attribute__((always_inline)) float kw_polynomial(const float *p, int count, float z) {
+  float sum = p[count - 1];
+  KW_UNROLL
+  for (int k = count - 1; k-- > 0;) sum = KW_FUSED_f32(sum, z, p[k]);
+  return sum;
+}
+#define KW_POLYNOMIAL(p, z) kw_polynomial(p, sizeof(p) / sizeof *(p), z)
+
+#define KW_LOOP_F32(name)                                                \
+  static inline void name##_f32(float *out, const float *x, int64_t n) { \
+    KW_INDEPENDENT                                                       \
+    for (int64_t i = 0; i < n; i++) out[i] = kw_##name(x[i]);            \
+  }
+
 /* log(2) in two parts: whole multiples of the first are exact. */
 #define KW_LOG_2_HIGH 0x1.62e4p-1f
 #define KW_LOG_2_LOW 0x1.7f7d1cp-20f
@@ -246,37 +261,26 @@ static inline float kw_exp_within(float x) {
   }
 KW_MOSTLY(exp, 0x80000000u, 0, 0x42ae0000u, kw_exp_within, kw_exp_fine)
 
-/* Half of 2^n (e^r - 1) + 2^n - 1, as 2^n has room for n up to 127 only; -1 below -18. */
+/* Half of exp(x) - 1, of 2^n (e^r - 1) + 2^n - 1: the whole has a power that is too large for a number. */
+static inline float kw_half_expm1(float x) {
+  const kw_exp_parts e = kw_exp_take_apart(x);
+  const float power = kw_power_of_2(e.n - 1);
+  return KW_FUSED_f32(power, e.rest, power - 0.5f);
+}
+
+/* -1 below -18. */
 static inline float kw_expm1(float x) {
   const float most = x > 89 ? 89 : x;
-  const kw_exp_parts e = kw_exp_take_apart(most < -18 ? -18 : most);
-  const float power = kw_power_of_2(e.n - 1);
-  return copysignf(2 * KW_FUSED_f32(power, e.rest, power - 0.5f), x);
+  return copysignf(2 * kw_half_expm1(most < -18 ? -18 : most), x);
 }
+KW_LOOP_F32(expm1)
 
-static inline void expm1_f32(float *out, const float *x, int64_t n) {
-  KW_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) out[i] = kw_expm1(x[i]);
-}
-
-/* |x| up to 5/8: x + x^3 p(x^2), p fitted for the smallest relative error, which is 4e-9; then 1 - 2 / (exp(2 |x|) +
- * 1), which is 1 long before exp ends. */
+/* (exp(2 |x|) - 1) / (exp(2 |x|) + 1), which is 1 from 10 on. */
 static inline float kw_tanh(float x) {
-  static const float p[] = {-3.333328366e-01f, 1.333149076e-01f, -5.374349654e-02f, 2.065057866e-02f,
-                            -5.717036780e-03f};
-  const float a = fabsf(x), z = a * a;
-  float sum = KW_FUSED_f32(p[4], z, p[3]);
-  sum = KW_FUSED_f32(sum, z, p[2]);
-  sum = KW_FUSED_f32(sum, z, p[1]);
-  sum = KW_FUSED_f32(sum, z, p[0]);
-  const float near = KW_FUSED_f32(a * z, sum, a), far = 1 - 2 / (kw_exp_coarse(2 * a) + 1);
-  return copysignf(a < 0.625f ? near : far, x);
+  const float size = fabsf(x), half = kw_half_expm1(size > 10 ? 20 : 2 * size);
+  return copysignf(half / (half + 1), x);
 }
-
-static inline void tanh_f32(float *out, const float *x, int64_t n) {
-  KW_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) out[i] = kw_tanh(x[i]);
-}
+KW_LOOP_F32(tanh)
 
 /* Of (1 + f) 2^k log(1 + f) is of_f: f - f^2/2 + f^3 p(f), p fitted for the smallest relative error of that, which is
  * 1.1e-8. */
