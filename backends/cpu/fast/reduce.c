@@ -31,7 +31,7 @@ typedef struct reduce_plan {
   kw_port in, out;
   int64_t lane_size; /* bytes */
   int64_t divisor;
-  bool is_short;  /* by columns: lanes have the sum before a total has to take it */
+  bool is_short;  /* by columns: lanes have the sum of a piece before a total has to take it */
   bool by_halves; /* kw_isa's sum_halves */
   bool copies;    /* each result is one element: */
   kw_strided copy;
@@ -68,8 +68,8 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   plan->lane_size = kw_lane_size(lane);
   plan->divisor = op->divides ? plan->walk.folded.numel : 1;
   plan->by_halves = op->fold == KW_FOLD_SUM && lane == KW_LANE_F32 && kw_fast_isa()->sum_halves[in->dtype];
-  plan->is_short = plan->walk.by_columns && plan->folds->rows && plan->divisor == 1 && plan->walk.cut.pieces == 1 &&
-                   plan->walk.folded.numel <= KW_FOLD_ROWS * KW_FOLD_CALLS;
+  plan->is_short = plan->walk.by_columns && plan->folds->rows && plan->walk.cut.piece <= KW_FOLD_ROWS * KW_FOLD_CALLS &&
+                   (plan->divisor == 1 || plan->walk.cut.pieces > 1);
   if (plan->walk.folded.numel == 1 && !is_truth(op->fold)) {
     kw_tensor_ref same = *in; /* without the dimensions of size 1 that the result may not have */
     if (out->rank != in->rank) same = kw_dims_keep(in, ~folded);
@@ -82,8 +82,8 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
 
 typedef struct reduce_run {
   const reduce_plan *plan;
-  char *base[2];    /* the result, what it is made of */
-  kw_total *totals; /* of every piece, of every result of it; NULL where there is one piece */
+  char *base[2]; /* the result, what it is made of */
+  char *pieces;  /* totals of every piece, of every result of it, or lanes if they are short; NULL where one is all */
 } reduce_run;
 
 typedef struct along_row {
@@ -189,6 +189,11 @@ static void store(const reduce_run *run, int64_t result, const kw_total *totals,
   write_lanes(run, result, lanes, width);
 }
 
+/* What is kept of a result's piece: bytes. */
+static int64_t kept_size(const reduce_plan *plan) {
+  return plan->is_short ? plan->lane_size : (int64_t)sizeof(kw_total);
+}
+
 /* Pieces of results, or results by columns. */
 static void run_tasks(void *user, int64_t begin, int64_t end) {
   const reduce_run *run = user;
@@ -211,9 +216,11 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
       kw_loop_run(&plan->walk.folded, &at[1], task.begin, task.end, fold_row, &state.row);
       totals = &state.row.total;
     }
-    if (run->totals) {
-      kw_total *to = run->totals + task.piece * plan->walk.kept.numel + task.result;
-      memcpy(to, totals, (size_t)task.width * sizeof *to);
+    if (run->pieces) {
+      const void *made = plan->is_short ? (const void *)state.columns.into : totals;
+      const int64_t size = kept_size(plan);
+      memcpy(run->pieces + (task.piece * plan->walk.kept.numel + task.result) * size, made,
+             (size_t)(task.width * size));
     } else if (plan->is_short) {
       write_lanes(run, task.result, state.columns.into, task.width);
     } else {
@@ -258,19 +265,37 @@ static void run_results(void *user, int64_t begin, int64_t end) {
   kw_loop_run(&run->plan->walk.kept, run->base, begin, end, fold_results, &rows);
 }
 
+/* The totals of `count` results from what is kept of their first pieces. */
+static void merge(const reduce_plan *plan, kw_total *totals, const char *first, int64_t count) {
+  const int64_t step = plan->walk.kept.numel * kept_size(plan);
+  kw_total nothing;
+  plan->folds->start(&nothing);
+  for (int64_t i = 0; i < count; i++) totals[i] = nothing;
+  for (int64_t k = 0; k < plan->walk.cut.pieces; k++) {
+    const char *piece = first + k * step;
+    if (plan->is_short) {
+      plan->folds->take(totals, piece, count);
+    } else {
+      plan->folds->merge_each(totals, (const kw_total *)(const void *)piece, count);
+    }
+  }
+}
+
 typedef struct merged {
   const reduce_plan *plan;
-  const kw_total *totals; /* of the next result */
+  const char *first; /* piece of the next result */
 } merged;
 
 static void write_merged(void *context, char *const *at, const int64_t *step, int64_t n) {
   merged *m = context;
+  kw_total totals[KW_CUT_COLUMNS];
   char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
   for (int64_t i = 0; i < n; i += KW_CUT_COLUMNS) {
     const int64_t count = n - i < KW_CUT_COLUMNS ? n - i : KW_CUT_COLUMNS;
-    m->plan->folds->finish_each(lanes, m->totals, m->plan->divisor, count);
+    merge(m->plan, totals, m->first, count);
+    m->plan->folds->finish_each(lanes, totals, m->plan->divisor, count);
     kw_port_write(&m->plan->out, at[0] + i * step[0], step[0], lanes, count);
-    m->totals += count;
+    m->first += count * kept_size(m->plan);
   }
 }
 
@@ -278,17 +303,14 @@ static kw_status run_in_pieces(const kw_host_api *host, reduce_run *run) {
   const reduce_plan *plan = run->plan;
   const kw_cut *cut = &plan->walk.cut;
   const int64_t results = plan->walk.kept.numel;
-  run->totals = malloc((size_t)(results * cut->pieces) * sizeof *run->totals);
-  if (!run->totals) return KW_ERR_OUT_OF_MEMORY;
+  run->pieces = malloc((size_t)(results * cut->pieces * kept_size(plan)));
+  if (!run->pieces) return KW_ERR_OUT_OF_MEMORY;
   const kw_status status = host->parallel_for(host->ctx, cut->tasks, cut->grain, run_tasks, run);
   if (status == KW_OK) {
-    for (int64_t k = 1; k < cut->pieces; k++) {
-      plan->folds->merge_each(run->totals, run->totals + k * results, results);
-    }
-    merged m = {plan, run->totals};
+    merged m = {plan, run->pieces};
     kw_loop_run(&plan->walk.kept, run->base, 0, results, write_merged, &m);
   }
-  free(run->totals);
+  free(run->pieces);
   return status;
 }
 
