@@ -6,6 +6,7 @@
  */
 #include "cut.h"
 #include "norm.h"
+#include "room.h"
 #include "sizes.h"
 
 #include "walk.h"
@@ -33,6 +34,7 @@ typedef struct slope_plan {
   bool centred, given;
   bool by_channels; /* both kinds of rows are one */
   bool by_columns;  /* how gradients of weights are made otherwise */
+  bool is_short;    /* by columns: lanes have the sums before totals have to take them */
   kw_cut cut;
   bool has[OPERANDS];
   kw_port ports[OPERANDS];
@@ -102,16 +104,19 @@ static kw_status plan_slopes(const kw_fast_kernel *kernel, const kw_call *call, 
   plan->by_columns = are_columns(plan);
   const kw_loop *kept = &plan->shares.outer;
   kw_cut_make(&plan->cut, kept->numel, plan->by_columns ? kept->shape[kept->rank - 1] : 1, plan->shares.inner.numel);
+  plan->is_short = plan->by_columns && plan->cut.pieces == 1 && plan->cut.folded <= KW_FOLD_ROWS * KW_FOLD_CALLS;
   return KW_OK;
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 typedef struct slope_run {
+  const kw_host_api *host;
   const slope_plan *plan;
   double eps;
   char *base[OPERANDS];
   kw_total *totals[2]; /* of all weights, piece by piece; NULL where there is one piece */
+  atomic_int status;
 } slope_run;
 
 /* A row, and lanes for a block of it. */
@@ -194,26 +199,31 @@ static void slope_of_run(void *context, char *const *at, const int64_t *step, in
   }
 }
 
-/* Writes the gradients of `count` weights, step bytes apart, from their totals. */
-static void write_sums(const slope_plan *plan, char *const *at, const int64_t step[2], const kw_total *const totals[2],
-                       int64_t count) {
-  const kw_fold *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
-  _Alignas(8) char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
+/* Gradients of weights as lanes, side by side. */
+typedef struct weight_lanes {
+  const slope_plan *plan;
+  const char *lanes[2];
+} weight_lanes;
+
+static void write_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  static const uint32_t operands[2] = {OUT_BIAS, OUT_WEIGHT};
+  weight_lanes *w = context;
   for (uint32_t k = 0; k < 2; k++) {
-    const uint32_t operand = k == 0 ? OUT_BIAS : OUT_WEIGHT;
-    if (!plan->has[operand]) continue;
-    sum->finish_each(lanes, totals[k], 1, count);
-    kw_port_write(&plan->ports[operand], at[operand], step[k], lanes, count);
+    const uint32_t operand = operands[k];
+    if (w->plan->has[operand]) kw_port_write(&w->plan->ports[operand], at[operand], step[operand], w->lanes[k], n);
+    w->lanes[k] += n * kw_lane_size(w->plan->lane);
   }
 }
 
 /* A channel has one weight: its rows are summed without it. */
 static void finish_channel(slope_row *row, char *const *at) {
   const slope_plan *plan = row->plan;
-  const int64_t none[2] = {0, 0};
-  _Alignas(8) char weight[KW_LANE_BYTES];
+  const kw_fold *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
+  _Alignas(8) char weight[KW_LANE_BYTES], lanes[2][KW_LANE_BYTES];
+  const int64_t none[OPERANDS] = {0};
   const void *factors[] = {row->scale, weight};
-  write_sums(plan, at, none, (const kw_total *[]){&row->totals[0], &row->totals[1]}, 1);
+  for (uint32_t k = 0; k < 2; k++) sum->finish(lanes[k], &row->totals[k], 1);
+  write_row(&(weight_lanes){plan, {lanes[0], lanes[1]}}, at, none, 1);
   if (!plan->has[WEIGHT]) return;
   kw_port_read(&plan->ports[WEIGHT], weight, at[WEIGHT], 0, 1);
   kw_fast_isa()->pointwise[KW_POINTWISE_MUL][plan->lane](row->scale, factors, 1);
@@ -243,6 +253,7 @@ static void run_rows(void *user, int64_t begin, int64_t end) {
 
 /* ---- Weights ----------------------------------------------------------------------------------------------------- */
 
+/* The sums of a strip of columns. */
 typedef struct columns {
   const slope_plan *plan;
   int64_t width;
@@ -251,9 +262,7 @@ typedef struct columns {
   uint32_t calls;                    /* of slope_rows since the totals took the sums */
   _Alignas(64) char means[KW_FOLD_ROWS * KW_LANE_BYTES], rstds[KW_FOLD_ROWS * KW_LANE_BYTES];
   _Alignas(64) char sums[2][KW_CUT_COLUMNS * KW_LANE_BYTES];
-  _Alignas(64) char nothing[KW_CUT_COLUMNS * KW_LANE_BYTES];
   kw_total totals[2][KW_CUT_COLUMNS];
-  _Alignas(64) char lanes[2][KW_FOLD_ROWS][KW_CUT_COLUMNS * KW_LANE_BYTES];
 } columns;
 
 static void flush_columns(columns *c) {
@@ -265,13 +274,15 @@ static void flush_columns(columns *c) {
 
 static void fold_waiting(columns *c) {
   static const uint32_t operands[2] = {GRAD, IN};
+  static const _Alignas(64) char nothing[KW_CUT_COLUMNS * KW_LANE_BYTES];
+  _Alignas(64) char lanes[2][KW_FOLD_ROWS][KW_CUT_COLUMNS * KW_LANE_BYTES];
   const void *rows[2][KW_FOLD_ROWS];
   for (uint32_t o = 0; o < 2; o++) {
     const kw_port *port = &c->plan->ports[operands[o]];
     const int64_t step = c->plan->shares.outer.step[operands[o]][c->plan->shares.outer.rank - 1];
     for (uint32_t k = 0; k < KW_FOLD_ROWS; k++) {
       rows[o][k] =
-          k < c->count ? kw_port_lanes(port, c->rows[o][k], step, c->width, c->lanes[o][k]) : (const void *)c->nothing;
+          k < c->count ? kw_port_lanes(port, c->rows[o][k], step, c->width, lanes[o][k]) : (const void *)nothing;
     }
   }
   kw_fast_isa()->rows[c->plan->lane].slope_rows((void *[]){c->sums[0], c->sums[1]}, rows[0], rows[1], c->means,
@@ -279,7 +290,7 @@ static void fold_waiting(columns *c) {
   c->count = 0;
   memset(c->means, 0, sizeof c->means);
   memset(c->rstds, 0, sizeof c->rstds);
-  if (++c->calls == KW_FOLD_CALLS) flush_columns(c);
+  if (++c->calls == KW_FOLD_CALLS && !c->plan->is_short) flush_columns(c);
 }
 
 static void take_rows(void *context, char *const *at, const int64_t *step, int64_t n) {
@@ -295,17 +306,14 @@ static void take_rows(void *context, char *const *at, const int64_t *step, int64
   }
 }
 
-static void fold_columns(const slope_plan *plan, char *const *at, const kw_cut_task *task, columns *c) {
+static void begin_columns(columns *c, const slope_plan *plan, int64_t width) {
   const kw_fold *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
   memset(c, 0, offsetof(columns, totals));
   c->plan = plan;
-  c->width = task->width;
+  c->width = width;
   kw_total nothing;
   sum->start(&nothing);
-  for (int64_t i = 0; i < task->width; i++) c->totals[0][i] = c->totals[1][i] = nothing;
-  kw_loop_run(&plan->shares.inner, at, task->begin, task->end, take_rows, c);
-  if (c->count > 0) fold_waiting(c);
-  flush_columns(c);
+  for (int64_t i = 0; i < width && !plan->is_short; i++) c->totals[0][i] = c->totals[1][i] = nothing;
 }
 
 /* A run of elements that share a weight; where each has a mean and rstd of its own, one after the other. */
@@ -320,27 +328,48 @@ static void sum_share(void *context, char *const *at, const int64_t *step, int64
   }
 }
 
-/* Gradients of weights are written side by side, from their totals, of which the first are at `totals`. */
-typedef struct written {
-  const slope_plan *plan;
-  const kw_total *totals[2];
-} written;
-
-static void write_row(void *context, char *const *at, const int64_t *step, int64_t n) {
-  written *w = context;
-  const int64_t steps[2] = {step[OUT_BIAS], step[OUT_WEIGHT]};
-  for (int64_t i = 0; i < n; i += KW_CUT_COLUMNS) {
-    const int64_t count = kw_least(n - i, KW_CUT_COLUMNS);
-    char *here[OPERANDS];
-    for (uint32_t k = OUT_WEIGHT; k <= OUT_BIAS; k++) here[k] = at[k] + i * step[k];
-    write_sums(w->plan, here, steps, w->totals, count);
-    for (uint32_t k = 0; k < 2; k++) w->totals[k] += count;
-  }
+static void write_lanes(const slope_run *run, int64_t weight, const char *const lanes[2], int64_t width) {
+  weight_lanes w = {run->plan, {lanes[0], lanes[1]}};
+  kw_loop_run(&run->plan->shares.outer, run->base, weight, weight + width, write_row, &w);
 }
 
 static void store(const slope_run *run, int64_t weight, const kw_total *const totals[2], int64_t width) {
-  written w = {run->plan, {totals[0], totals[1]}};
-  kw_loop_run(&run->plan->shares.outer, run->base, weight, weight + width, write_row, &w);
+  const kw_fold *sum = &kw_fast_isa()->folds[KW_FOLD_SUM][run->plan->lane];
+  _Alignas(8) char lanes[2][KW_CUT_COLUMNS * KW_LANE_BYTES];
+  for (int64_t i = 0; i < width; i += KW_CUT_COLUMNS) {
+    const int64_t count = kw_least(width - i, KW_CUT_COLUMNS);
+    for (uint32_t k = 0; k < 2; k++) sum->finish_each(lanes[k], totals[k] + i, 1, count);
+    write_lanes(run, weight + i, (const char *[]){lanes[0], lanes[1]}, count);
+  }
+}
+
+/* What a task has made of its elements: results, or a piece of them. */
+static void keep(const slope_run *run, const kw_cut_task *task, const kw_total *const totals[2]) {
+  if (!run->totals[0]) {
+    store(run, task->result, totals, task->width);
+    return;
+  }
+  for (uint32_t k = 0; k < 2; k++) {
+    kw_total *to = run->totals[k] + task->piece * run->plan->shares.outer.numel + task->result;
+    memcpy(to, totals[k], (size_t)task->width * sizeof *to);
+  }
+}
+
+static void keep_columns(const slope_run *run, const kw_cut_task *task, columns *c) {
+  if (c->count > 0) fold_waiting(c);
+  if (run->plan->is_short) {
+    write_lanes(run, task->result, (const char *[]){c->sums[0], c->sums[1]}, task->width);
+    return;
+  }
+  flush_columns(c);
+  keep(run, task, (const kw_total *[]){c->totals[0], c->totals[1]});
+}
+
+/* Rows [begin, end) of the columns of a task. */
+static void fold_columns(const slope_run *run, const kw_cut_task *task, int64_t begin, int64_t end, columns *c) {
+  char *at[OPERANDS];
+  kw_loop_find(&run->plan->shares.outer, run->base, task->result, at);
+  kw_loop_run(&run->plan->shares.inner, at, begin, end, take_rows, c);
 }
 
 static void run_shares(void *user, int64_t begin, int64_t end) {
@@ -353,35 +382,46 @@ static void run_shares(void *user, int64_t begin, int64_t end) {
   if (!plan->by_columns) begin_row(&state.row, plan, false);
   for (int64_t i = begin; i < end; i++) {
     const kw_cut_task task = kw_cut_task_of(&plan->cut, i);
-    const kw_total *totals[2] = {state.columns.totals[0], state.columns.totals[1]};
-    char *at[OPERANDS];
-    kw_loop_find(&plan->shares.outer, run->base, task.result, at);
     if (plan->by_columns) {
-      fold_columns(plan, at, &task, &state.columns);
-    } else {
-      start_totals(&state.row);
-      kw_loop_run(&plan->shares.inner, at, task.begin, task.end, sum_share, &state.row);
-      for (uint32_t k = 0; k < 2; k++) totals[k] = &state.row.totals[k];
-    }
-    if (plan->cut.pieces == 1) {
-      store(run, task.result, totals, task.width);
+      begin_columns(&state.columns, plan, task.width);
+      fold_columns(run, &task, task.begin, task.end, &state.columns);
+      keep_columns(run, &task, &state.columns);
       continue;
     }
-    for (uint32_t k = 0; k < 2; k++) {
-      kw_total *to = run->totals[k] + task.piece * plan->shares.outer.numel + task.result;
-      memcpy(to, totals[k], (size_t)task.width * sizeof *to);
-    }
+    char *at[OPERANDS];
+    kw_loop_find(&plan->shares.outer, run->base, task.result, at);
+    start_totals(&state.row);
+    kw_loop_run(&plan->shares.inner, at, task.begin, task.end, sum_share, &state.row);
+    keep(run, &task, (const kw_total *[]){&state.row.totals[0], &state.row.totals[1]});
   }
 }
 
-/* A piece's rows are in the caches when their share of the weights' gradients is made. */
+/* Rows of a piece are in the caches when their share of the weights' gradients is made, of all strips of columns. */
 static void run_pieces(void *user, int64_t begin, int64_t end) {
   slope_run *run = user;
   const kw_cut *cut = &run->plan->cut;
+  const int64_t strips = cut->tasks / cut->pieces;
+  columns *all = kw_fast_room(run->host, (uint64_t)strips * sizeof *all, &run->status);
+  if (!all) return;
   for (int64_t piece = begin; piece < end; piece++) {
-    run_rows(run, piece * cut->piece, kw_least((piece + 1) * cut->piece, cut->folded));
-    for (int64_t task = piece; task < cut->tasks; task += cut->pieces) run_shares(run, task, task + 1);
+    const int64_t last = kw_least((piece + 1) * cut->piece, cut->folded);
+    for (int64_t s = 0; s < strips; s++) {
+      begin_columns(&all[s], run->plan, kw_cut_task_of(cut, s * cut->pieces + piece).width);
+    }
+    for (int64_t row = piece * cut->piece; row < last; row += KW_FOLD_ROWS) {
+      const int64_t next = kw_least(row + KW_FOLD_ROWS, last);
+      run_rows(run, row, next);
+      for (int64_t s = 0; s < strips; s++) {
+        const kw_cut_task task = kw_cut_task_of(cut, s * cut->pieces + piece);
+        fold_columns(run, &task, row, next, &all[s]);
+      }
+    }
+    for (int64_t s = 0; s < strips; s++) {
+      const kw_cut_task task = kw_cut_task_of(cut, s * cut->pieces + piece);
+      keep_columns(run, &task, &all[s]);
+    }
   }
+  run->host->host_free(run->host->ctx, all);
 }
 
 /* Whether pieces are of whole rows, and enough of them for the threads. */
@@ -414,14 +454,14 @@ static kw_status run_weights(const kw_host_api *host, slope_run *run, bool by_pi
     store(run, 0, (const kw_total *[]){run->totals[0], run->totals[1]}, weights);
   }
   if (room) host->host_free(host->ctx, room);
-  return status;
+  return status == KW_OK ? (kw_status)atomic_load(&run->status) : status;
 }
 
 static kw_status run_slopes(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const slope_plan *plan = the_plan;
   const slope_op *op = ((const kw_fast_kernel *)call->user)->family;
   const kw_tensor_ref *tensors[OPERANDS];
-  slope_run run = {.plan = plan};
+  slope_run run = {.host = host, .plan = plan};
   if (plan->given) run.eps = kw_norm_number(&call->args[op->eps], 0);
   slope_tensors(op, plan->given, call, tensors);
   for (uint32_t k = 0; k < OPERANDS; k++) {

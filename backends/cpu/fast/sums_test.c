@@ -171,6 +171,8 @@ static void test_norm_backwards(void **state) {
     }
     check_layer_norms(dtype, wide, 2900, 45, false, 7); /* sums of weights in pieces */
     check_layer_norms(dtype, wide, 2900, 45, true, 7);
+    check_layer_norms(dtype, wide, 11, 600, false, 7); /* and by strips of columns */
+    check_layer_norms(dtype, wide, 140, 600, false, 7);
     check_channel_norms(dtype, wide, 2, 8, 8000, false, 7);
   }
 }
