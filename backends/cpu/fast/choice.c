@@ -15,6 +15,7 @@
 #define AHEAD 4             /* rows that are asked for before they are needed, */
 #define FETCHED 256         /* bytes of each: what follows the processor sees itself */
 #define FETCHED_FROM 262144 /* bytes of a table that is not in the nearer caches */
+#define SHORT 64            /* bytes of a row: of longer ones the C library reads much before it writes any */
 #define GRAIN_BLOCK 64      /* of a block that threads share: a few lines of the cache */
 
 bool kw_choice_serves(const kw_call *call, uint32_t arg) {
@@ -29,7 +30,7 @@ bool kw_choice_serves(const kw_call *call, uint32_t arg) {
 
 /* ---- Rows of elements -------------------------------------------------------------------------------------------- */
 
-#define MOVE(name, type, index_type) KW_CHOICE_ROW(name, index_type, *(type *)to = *(const type *)from)
+#define MOVE(name, type, index_type) KW_CHOICE_ROW(name, index_type, type, *(type *)to = *(const type *)from)
 MOVE(move_1_i64, uint8_t, int64_t)
 MOVE(move_1_i32, uint8_t, int32_t)
 MOVE(move_2_i64, uint16_t, int64_t)
@@ -117,11 +118,7 @@ static void do_rows(const kw_choice *choice, char *const *at, const int64_t *ste
   const kw_choice_row row = {.to = at[0],
                              .from = at[1],
                              .index = at[2],
-                             .to_step = step[0],
-                             .from_step = step[1],
-                             .index_step = step[2],
-                             .to_by = choice->by[0].to_by,
-                             .from_by = choice->by[0].from_by,
+                             .step = {step[2], step[0], step[1], choice->by[0].to_by, choice->by[0].from_by},
                              .size = choice->by[0].size,
                              .lift = choice->by[0].lift};
   const kw_choice_row_fn function = choice->by[0].is_i64 ? choice->rows.i64 : choice->rows.i32;
@@ -212,8 +209,13 @@ static void dense_rows(void *context, char *const *at, const int64_t *step, int6
     if (index < 0 || index >= size) {
       kw_selection_blame(choice->call, choice->arg);
     } else {
-      copy(at[0] + i * step[0] + index * choice->by[0].to_by + begin, 0,
-           at[1] + i * step[1] + index * choice->by[0].from_by + begin, 0, bytes, 1);
+      char *to = at[0] + i * step[0] + index * choice->by[0].to_by + begin;
+      const char *from = at[1] + i * step[1] + index * choice->by[0].from_by + begin;
+      if (bytes > SHORT) {
+        memcpy(to, from, (size_t)bytes);
+      } else {
+        copy(to, 0, from, 0, bytes, 1);
+      }
     }
   }
 }

@@ -12,11 +12,22 @@
 
 #define KW_CHOICE_INDICES (KW_LOOP_OPERANDS - 2) /* that choose together, at most */
 
-/* Elements in a row with an index each. An index moves what is written by to_by bytes and what is read by from_by. */
+/* From an element of a row, and its index, to the next: bytes. An index moves what is written by to_by of them and what
+ * is read by from_by. */
+typedef struct kw_choice_steps {
+  int64_t index, to, from, to_by, from_by;
+} kw_choice_steps;
+
+static inline bool kw_choice_steps_are(const kw_choice_steps *a, const kw_choice_steps *b) {
+  return a->index == b->index && a->to == b->to && a->from == b->from && a->to_by == b->to_by &&
+         a->from_by == b->from_by;
+}
+
+/* Elements in a row with an index each. */
 typedef struct kw_choice_row {
   char *to;
   const char *from, *index;
-  int64_t to_step, from_step, index_step, to_by, from_by;
+  kw_choice_steps step;
   int64_t size; /* of the table, along its dimension: indices are below that, */
   int64_t lift; /* and this is added to negative ones: size, or 0 */
 } kw_choice_row;
@@ -24,23 +35,33 @@ typedef struct kw_choice_row {
 /* Whether all n indices are in range; the elements of others are left out. */
 typedef bool (*kw_choice_row_fn)(const kw_choice_row *row, int64_t n);
 
-/* A function of that kind, which does `move` for each element: `from` and `to` are where it is read and written. */
-#define KW_CHOICE_ROW(name, index_type, move)                                                                        \
-  static bool name(const kw_choice_row *given, int64_t n) {                                                          \
-    kw_choice_row row = *given; /* which `move` does not write */                                                    \
-    bool all = true;                                                                                                 \
-    for (int64_t i = 0; i < n; i++, row.index += row.index_step, row.from += row.from_step, row.to += row.to_step) { \
-      int64_t index = *(const index_type *)(const void *)row.index;                                                  \
-      if (index < 0) index += row.lift;                                                                              \
-      if (index < 0 || index >= row.size) {                                                                          \
-        all = false;                                                                                                 \
-        continue;                                                                                                    \
-      }                                                                                                              \
-      const void *from = row.from + index * row.from_by;                                                             \
-      void *to = row.to + index * row.to_by;                                                                         \
-      move;                                                                                                          \
-    }                                                                                                                \
-    return all;                                                                                                      \
+/* A function of that kind, which does `move` for each element of a type T: `from` and `to` are where it is read and
+ * written. Rows that lie dense, and are read from a dense line or written to one, have code with their steps in it. An
+ * index in range, as most are, is used as it was read: a lift that is chosen takes twice as long. */
+#define KW_CHOICE_ROW(name, index_type, T, move)                                                                    \
+  static inline __attribute__((always_inline)) bool name##_by(kw_choice_row row, kw_choice_steps step, int64_t n) { \
+    bool all = true;                                                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                                               \
+      int64_t index = *(const index_type *)(const void *)(row.index + i * step.index);                              \
+      if ((uint64_t)index >= (uint64_t)row.size) {                                                                  \
+        index += index < 0 ? row.lift : 0;                                                                          \
+        if (index < 0 || index >= row.size) {                                                                       \
+          all = false;                                                                                              \
+          continue;                                                                                                 \
+        }                                                                                                           \
+      }                                                                                                             \
+      const void *from = row.from + i * step.from + index * step.from_by;                                           \
+      void *to = row.to + i * step.to + index * step.to_by;                                                         \
+      move;                                                                                                         \
+    }                                                                                                               \
+    return all;                                                                                                     \
+  }                                                                                                                 \
+  static bool name(const kw_choice_row *row, int64_t n) {                                                           \
+    const kw_choice_steps reads = {.index = sizeof(index_type), .to = sizeof(T), .from_by = sizeof(T)};             \
+    const kw_choice_steps writes = {.index = sizeof(index_type), .from = sizeof(T), .to_by = sizeof(T)};            \
+    if (kw_choice_steps_are(&row->step, &reads)) return name##_by(*row, reads, n);                                  \
+    if (kw_choice_steps_are(&row->step, &writes)) return name##_by(*row, writes, n);                                \
+    return name##_by(*row, row->step, n);                                                                           \
   }
 
 /* By the type of the indices. */

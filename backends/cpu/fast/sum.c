@@ -22,8 +22,9 @@ typedef void (*strided_fn)(const void *factor, char *to, int64_t to_step, const 
                            int64_t n);
 
 /* Elements of a type T with an index each that become `expression` of a, what is there, and b. */
-#define REDUCE_ROW(name, T, expression, index_type) \
-  KW_CHOICE_ROW(name, index_type, const T a = *(const T *)to; const T b = *(const T *)from; *(T *)to = (T)(expression))
+#define REDUCE_ROW(name, T, expression, index_type)                                            \
+  KW_CHOICE_ROW(name, index_type, T, const T a = *(const T *)to; const T b = *(const T *)from; \
+                *(T *)to = (T)(expression))
 
 /* Elements of a type T, which are added up as U: unsigned for integers, which wrap. */
 #define ADD(name, T, U)                                                                                      \
@@ -58,10 +59,10 @@ ADD(i64, int64_t, uint64_t)
   }                                                                                                                 \
   REDUCE_ROW(name##_row_i64, T, expression, int64_t)                                                                \
   REDUCE_ROW(name##_row_i32, T, expression, int32_t)
-#define REDUCE_FLOAT(name, T)                       \
-  REDUCE(multiply_##name, T, (a * b))               \
-  REDUCE(larger_##name, T, b > a || b != b ? b : a) \
-  REDUCE(smaller_##name, T, b < a || b != b ? b : a)
+#define REDUCE_FLOAT(name, T)                          \
+  REDUCE(multiply_##name, T, (a * b))                  \
+  REDUCE(larger_##name, T, b != b ? b : b > a ? b : a) \
+  REDUCE(smaller_##name, T, b != b ? b : b < a ? b : a)
 #define REDUCE_INT(name, T, U)              \
   REDUCE(multiply_##name, T, ((U)a * (U)b)) \
   REDUCE(larger_##name, T, b > a ? b : a)   \
