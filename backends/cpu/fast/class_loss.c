@@ -16,7 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-#define AHEAD 16 /* places whose elements are asked for before they are needed */
+#define AHEAD 16            /* places whose elements are asked for before they are needed */
+#define FETCHED_FROM 262144 /* bytes of classes that are not in the nearer caches */
 
 /* Operands of the places: what is read or written of the first class, the index, and the loss or its gradient. */
 enum { CLASSES, TARGET, LOSS, OPERANDS };
@@ -26,6 +27,8 @@ typedef struct class_plan {
   kw_cut cut;
   kw_port classes, loss, weight;
   bool has_weight, is_i64;
+  bool is_plain;                          /* f32 chosen by i64, without weights */
+  bool fetches;                           /* classes are not in the nearer caches */
   int64_t count, class_step, weight_step; /* of classes; bytes */
 } class_plan;
 _Static_assert(sizeof(class_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
@@ -45,6 +48,8 @@ static kw_status make_plan(const kw_call *call, uint32_t target, const kw_tensor
   if (loss && !kw_port_open(&plan->loss, loss->dtype, lane)) return KW_ERR_NOT_IMPLEMENTED;
   if (plan->has_weight) plan->weight_step = kw_loop_step(weight->u.tensor, 0);
   plan->is_i64 = index->dtype == KW_I64;
+  plan->is_plain = plan->is_i64 && classes->dtype == KW_F32 && !plan->has_weight;
+  plan->fetches = classes->numel * plan->classes.size > FETCHED_FROM;
   plan->count = classes->shape[along];
   plan->class_step = kw_loop_step(classes, along);
   kw_loop_begin(&plan->places, &first);
@@ -144,7 +149,7 @@ typedef struct class_piece {
 } class_piece;
 
 /* Places [begin, end) of a row, few enough to be added up in double. */
-static inline void add_places(class_piece *piece, char *const *at, const int64_t *step, int64_t begin, int64_t end) {
+static void add_places(class_piece *piece, char *const *at, const int64_t *step, int64_t begin, int64_t end) {
   const class_run *run = piece->run;
   double losses = 0, weights = 0;
   for (int64_t i = begin; i < end; i++) {
@@ -158,12 +163,32 @@ static inline void add_places(class_piece *piece, char *const *at, const int64_t
   piece->weights += weights;
 }
 
+/* The same where what is chosen, and by what, is most common. */
+static void add_plain_places(class_piece *piece, char *const *at, const int64_t *step, int64_t begin, int64_t end) {
+  const class_run *run = piece->run;
+  const int64_t count = run->plan->count, class_step = run->plan->class_step, ignored = run->ignored;
+  double losses = 0;
+  int64_t taken = 0;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t class = *(const int64_t *)(const void *)(at[TARGET] + i * step[TARGET]);
+    if ((uint64_t) class >= (uint64_t)count || class == ignored) {
+      class_of(run, at[TARGET] + i * step[TARGET]); /* says what is wrong with it */
+      continue;
+    }
+    losses -= (double)*(const float *)(const void *)(at[CLASSES] + i * step[CLASSES] + class * class_step);
+    taken++;
+  }
+  piece->losses += losses;
+  piece->weights += (double)taken;
+}
+
 static void add_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   class_piece *piece = context;
+  const class_plan *plan = piece->run->plan;
   for (int64_t begin = 0; begin < n; begin += AHEAD) {
     const int64_t end = kw_least(begin + AHEAD, n);
-    for (int64_t i = end; i < kw_least(end + AHEAD, n); i++) fetch(piece->run, at, step, i);
-    add_places(piece, at, step, begin, end);
+    for (int64_t i = end; plan->fetches && i < kw_least(end + AHEAD, n); i++) fetch(piece->run, at, step, i);
+    (plan->is_plain ? add_plain_places : add_places)(piece, at, step, begin, end);
   }
 }
 
