@@ -512,11 +512,50 @@ static void test_grids(void **state) {
   }
 }
 
+/* ---- Backwards of pads and upsampling ---------------------------------------------------------------------------- */
+
+static void check_mapped(kw_dtype dtype) {
+  const kw_tensor_ref out = TENSOR(dtype, NULL, 2, 3, 5, 7), padded = TENSOR(dtype, numbers[0], 2, 3, 9, 12);
+  const kw_tensor_ref mirrored = TENSOR(dtype, numbers[0], 2, 3, 12, 12);
+  const kw_tensor_ref rows = TENSOR(dtype, numbers[0], 2, 3, 10, 14), uneven = TENSOR(dtype, numbers[0], 2, 3, 3, 40);
+  const kw_tensor_ref in = TENSOR(dtype, numbers[1], 2, 3, 5, 7);
+  const kw_value self = test_arg(&in);
+  CHECK("replication_pad2d_backward", &out, 1, test_arg(&padded), self, INTS(2, 3, 4, 0));
+  CHECK("reflection_pad2d_backward", &out, 1, test_arg(&mirrored), self, INTS(1, 4, 3, 4));
+  CHECK("upsample_nearest2d_backward", &out, 1, test_arg(&rows), INTS(10, 14), INTS(2, 3, 5, 7), test_none(),
+        test_none());
+  CHECK("upsample_nearest2d_backward", &out, 1, test_arg(&uneven), INTS(3, 40), INTS(2, 3, 5, 7), test_none(),
+        test_none());
+  CHECK("upsample_bilinear2d_backward", &out, 1, test_arg(&uneven), INTS(3, 40), INTS(2, 3, 5, 7), FLAG(false),
+        test_none(), test_none());
+}
+
+/* Where many places show one element, what is added last still counts beside what was first. */
+static void check_wide_pad(void) {
+  const int64_t pad = 30000;
+  const kw_tensor_ref out = TENSOR(KW_F32, NULL, 1, 3), grad = TENSOR(KW_F32, numbers[0], 1, 3 + pad);
+  const kw_tensor_ref in = TENSOR(KW_F32, numbers[1], 1, 3);
+  float *terms = (float *)(void *)numbers[0];
+  for (int64_t i = 0; i < 3 + pad; i++) terms[i] = i == 0 ? 0x1p24f : 1;
+  CHECK("replication_pad1d_backward", &out, 1, test_arg(&grad), test_arg(&in), INTS(pad, 0));
+}
+
+static void test_mapped(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    fill(dtypes[d], 0, false);
+    check_mapped(dtypes[d]);
+  }
+  check_wide_pad();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),     cmocka_unit_test(test_pools),
       cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite), cmocka_unit_test(test_scans),
       cmocka_unit_test(test_variances),      cmocka_unit_test(test_bags),       cmocka_unit_test(test_grids),
+      cmocka_unit_test(test_mapped),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
