@@ -525,7 +525,7 @@ static void warm_calls_what_a_model_calls(void **state) {
   cJSON_Delete(json);
   check("warm --op kmeans", 2, "there is no call of 'kmeans' to make");
   check("warm --dtype i32", 2, "--dtype wants f32, f64, f16 or bf16, not 'i32'");
-  check("warm --model a.npy", 2, "a.npy is no trace of a run that called ops");
+  check("warm --model a.npy", 2, "a.npy is no trace: it has no list");
   check("warm --model no/such", 2, "no/such cannot be read");
   check("warm --device nope:7", 2, "nope:7");
 }

@@ -314,8 +314,8 @@ const kw_cli_command kw_cli_warm = {
     .summary = "Compile a device's kernels ahead",
     .details =
         "Makes one small call of each op, as `keyway bench` does, so that kernels that are compiled when they are\n"
-        "first called lie on disk (KEYWAY_MODULE_CACHE) before an application calls them. Compiled once, a program\n"
-        "stays: what is interrupted goes on where it was.\n"
+        "first called lie on disk, in KEYWAY_MODULE_CACHE or the driver's own cache, before an application calls\n"
+        "them. Compiled once, a program stays: what is interrupted goes on where it was.\n"
         "BUILT counts programs that the driver compiled, CACHED those that came from disk.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

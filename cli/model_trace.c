@@ -4,11 +4,9 @@
  * "cat([f32[2], f32[2]]) on npu:0".
  */
 #include "model_trace.h"
-#include "base/text.h"
+#include "trace_file.h"
 
-#include <cjson/cJSON.h>
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,22 +48,17 @@ static void take_event(const cJSON *event, kw_model_ops *ops) {
 }
 
 bool kw_model_ops_read(const char *path, kw_model_ops *out_ops, char *message, size_t size) {
+  cJSON *document;
+  const cJSON *events = kw_trace_events_read(path, &document, message, size), *event;
   *out_ops = (kw_model_ops){0};
-  char *text = NULL;
-  if (!kw_text_read_file(path, &text)) {
-    snprintf(message, size, "%s cannot be read: %s", path, strerror(errno));
-    return false;
+  if (events) {
+    out_ops->items = calloc((size_t)cJSON_GetArraySize(events) + 1, sizeof *out_ops->items);
+    if (!out_ops->items) abort();
+    cJSON_ArrayForEach(event, events) take_event(event, out_ops);
+    if (out_ops->count == 0) snprintf(message, size, "%s is the trace of a run that called no op", path);
   }
-  cJSON *document = cJSON_Parse(text);
-  free(text);
-  const cJSON *events = cJSON_GetObjectItemCaseSensitive(document, "traceEvents"), *event;
-  out_ops->items = calloc((size_t)cJSON_GetArraySize(events) + 1, sizeof *out_ops->items);
-  if (!out_ops->items) abort();
-  cJSON_ArrayForEach(event, events) take_event(event, out_ops);
   cJSON_Delete(document);
   if (out_ops->count > 0) return true;
-  snprintf(message, size,
-           "%s is no trace of a run that called ops. Run the model with KEYWAY_TRACE=FILE, and let it end", path);
   kw_model_ops_free(out_ops);
   return false;
 }

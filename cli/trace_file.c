@@ -68,32 +68,37 @@ static int by_stream(const void *left, const void *right) {
   return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-bool kw_trace_file_read(const char *path, kw_trace_file *out_trace, char *message, size_t size) {
-  *out_trace = (kw_trace_file){0};
+const cJSON *kw_trace_events_read(const char *path, cJSON **out_document, char *message, size_t size) {
   char *text = NULL;
+  *out_document = NULL;
   if (!kw_text_read_file(path, &text)) {
     snprintf(message, size, "%s cannot be read: %s", path, strerror(errno));
-    return false;
+    return NULL;
   }
-  cJSON *document = cJSON_Parse(text);
+  *out_document = cJSON_Parse(text);
   free(text);
-  const cJSON *events = cJSON_GetObjectItemCaseSensitive(document, "traceEvents"), *event;
-  const size_t count = (size_t)cJSON_GetArraySize(events) + 1;
-  out_trace->spans = calloc(count, sizeof *out_trace->spans);
-  out_trace->rows = calloc(count, sizeof *out_trace->rows);
-  const bool good = cJSON_IsArray(events) && out_trace->spans && out_trace->rows;
-  if (good) {
+  const cJSON *events = cJSON_GetObjectItemCaseSensitive(*out_document, "traceEvents");
+  if (cJSON_IsArray(events)) return events;
+  snprintf(message, size,
+           "%s is no trace: it has no list of traceEvents. Run a program with KEYWAY_TRACE=FILE, and let it end", path);
+  return NULL;
+}
+
+bool kw_trace_file_read(const char *path, kw_trace_file *out_trace, char *message, size_t size) {
+  cJSON *document;
+  const cJSON *events = kw_trace_events_read(path, &document, message, size), *event;
+  *out_trace = (kw_trace_file){0};
+  if (events) {
+    const size_t count = (size_t)cJSON_GetArraySize(events) + 1;
+    out_trace->spans = calloc(count, sizeof *out_trace->spans);
+    out_trace->rows = calloc(count, sizeof *out_trace->rows);
+    if (!out_trace->spans || !out_trace->rows) abort();
     cJSON_ArrayForEach(event, events) take_event(out_trace, event);
     qsort(out_trace->spans, out_trace->span_count, sizeof *out_trace->spans, by_place);
     qsort(out_trace->rows, out_trace->row_count, sizeof *out_trace->rows, by_stream);
-  } else {
-    snprintf(message, size,
-             "%s is no trace: it has no list of traceEvents. Run a program with KEYWAY_TRACE=FILE, and let it end",
-             path);
-    kw_trace_file_free(out_trace);
   }
   cJSON_Delete(document);
-  return good;
+  return events != NULL;
 }
 
 void kw_trace_file_free(kw_trace_file *trace) {

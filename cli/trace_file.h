@@ -5,6 +5,7 @@
 #ifndef KEYWAY_CLI_TRACE_FILE_H
 #define KEYWAY_CLI_TRACE_FILE_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,10 @@ typedef struct kw_trace_file {
   kw_trace_row *rows; /* streams whose device tells what it does; by stream */
   size_t row_count;
 } kw_trace_file;
+
+/* The events of a trace, a list in *out_document, which the caller deletes either way. NULL when the file is no trace;
+ * `message` says why. */
+const cJSON *kw_trace_events_read(const char *path, cJSON **out_document, char *message, size_t size);
 
 /* False when the file is no trace; `message` says why. */
 bool kw_trace_file_read(const char *path, kw_trace_file *out_trace, char *message, size_t size);

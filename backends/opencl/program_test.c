@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs on disk: of a platform that keeps none itself. PoCL does, so it goes by another name here.
+ * Programs: what a first call compiles; and on disk, of a platform that keeps none itself. PoCL does, so it goes by
+ * another name here.
  */
 #include "test_host.h"
 
@@ -19,6 +20,7 @@
 
 static bool renamed;
 static int from_source, from_binary;
+static char defines[256]; /* the beginning of the last program from source */
 
 static void *real(const char *name) {
   return dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), name);
@@ -40,6 +42,7 @@ __attribute__((visibility("default"))) cl_program CL_API_CALL clCreateProgramWit
   cl_program(CL_API_CALL * function)(cl_context, cl_uint, const char **, const size_t *, cl_int *);
   *(void **)&function = real("clCreateProgramWithSource");
   ++from_source;
+  snprintf(defines, sizeof defines, "%s", strings[0]);
   return function(context, count, strings, lengths, out_error);
 }
 
@@ -144,8 +147,40 @@ static void a_damaged_program_never_reaches_the_driver(void **state) {
   assert_int_equal(from_binary, 1);
 }
 
+static void call_of_one(test_host *host, const char *op) {
+  const float numbers[] = {1, 2, 3};
+  kw_tensor_ref in = test_tensor(host, KW_F32, 1, (int64_t[]){3}, numbers);
+  kw_tensor_ref out = test_tensor(host, KW_F32, 1, (int64_t[]){3}, NULL);
+  test_call(host, op, KW_F32, (kw_value[]){test_tensor_arg(&in)}, 1, &out);
+  test_tensor_free(host, &in);
+  test_tensor_free(host, &out);
+}
+
+/* Of functions, which take long, the one that is called; of what is quickly compiled all together. */
+static void a_first_call_compiles_what_it_calls(void **state) {
+  (void)state;
+  void *fixture = NULL;
+  from_source = 0;
+  assert_int_equal(test_host_start(&fixture), 0);
+  test_host *host = fixture;
+  call_of_one(host, "neg");
+  const bool has_vectors = strstr(defines, "#define KW_VECTOR_BYTES 0\n") == NULL;
+  assert_null(strstr(defines, "KW_OPCODE"));
+  call_of_one(host, "abs");
+  assert_int_equal(from_source, 1);
+  call_of_one(host, "exp");
+  assert_int_equal(from_source, 2);
+  assert_int_equal(strstr(defines, "#define KW_OPCODE 0\n") != NULL, has_vectors);
+  call_of_one(host, "log");
+  assert_int_equal(from_source, has_vectors ? 3 : 2);
+  call_of_one(host, "exp");
+  assert_int_equal(from_source, has_vectors ? 3 : 2);
+  assert_int_equal(test_host_stop(&fixture), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_first_call_compiles_what_it_calls),
       cmocka_unit_test(a_driver_that_keeps_programs_is_left_to_it),
       cmocka_unit_test(programs_come_back),
       cmocka_unit_test(a_damaged_program_never_reaches_the_driver),
