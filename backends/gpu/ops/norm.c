@@ -19,11 +19,17 @@ static const kw_gpu_module norm_module = {
 static const kw_gpu_module row_module = {"norm_row",
                                          KW_GPU_RUNS_BY_DTYPE,
                                          KW_DTYPES_FLOAT,
-                                         {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_reduction,
-                                          kw_gpu_source_row, kw_gpu_source_norm_row}};
+                                         {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_norm_some,
+                                          kw_gpu_source_reduction, kw_gpu_source_row, kw_gpu_source_norm_row}};
+static const kw_gpu_module lines_module = {"norm_lines",
+                                           KW_GPU_RUNS_BY_DTYPE,
+                                           KW_DTYPES_FLOAT | KW_GPU_VECTORS,
+                                           {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_norm_some,
+                                            kw_gpu_source_reduction, kw_gpu_source_norm_lines}};
 
 static const kw_gpu_kernel norm_kernel = {&norm_module, "kw_norm_kernel"};
 static const kw_gpu_kernel row_kernel = {&row_module, "kw_norm_row_kernel"};
+static const kw_gpu_kernel lines_kernel = {&lines_module, "kw_norm_lines_kernel"};
 
 /* Rows of more elements than SINGLE take several launches, of CHUNK elements a group. */
 #define SINGLE 8192
@@ -158,19 +164,40 @@ typedef struct norm_task {
   double eps, momentum;
 } norm_task;
 
-static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, int32_t phases,
-                   const kw_gpu_tensor *partial) {
-  const norm_task *task = data;
+/* Operands, block and values; the grid follows. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const norm_task *task,
+                             const kw_norm *block, int32_t phases, const kw_gpu_tensor *partial) {
   const kw_gpu_tensor *operands[KW_NORM_OPERANDS] = {&task->out,  &task->in,           &task->weight,
                                                      &task->bias, &task->mean,         &task->rstd,
                                                      partial,     &task->running_mean, &task->running_var};
-  kw_gpu_step *step = kw_gpu_step_add(plan, &norm_kernel, task->in.ref.dtype);
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, task->in.ref.dtype);
   for (uint32_t k = 0; k < KW_NORM_OPERANDS; ++k) kw_gpu_step_operand(step, operands[k]);
   kw_gpu_step_block(step, block, sizeof *block);
   kw_gpu_step_int(step, task->flags | phases);
   kw_gpu_step_number(step, task->eps);
   kw_gpu_step_number(step, task->momentum);
+  return step;
+}
+
+static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, int32_t phases,
+                   const kw_gpu_tensor *partial) {
+  kw_gpu_step *step = add_step(plan, &norm_kernel, data, block, phases, partial);
   kw_gpu_step_groups(step, block->rows * block->chunks);
+}
+
+/* Whether rows, on a device that computes in vectors, and not too long ones are made of elements side by side. */
+static bool has_lines(const kw_gpu_plan *plan, const kw_norm *block) {
+  const kw_gpu_device *device = plan->call->device;
+  const kw_i64 d = block->rank - 1;
+  if (device->vector_bytes == 0 || block->rank == block->outer_rank || !kw_gpu_row_fits(plan, block->numel))
+    return false;
+  return block->numel > 0 && block->stride[0][d] == 1 && block->stride[1][d] == 1 && block->stride[2][d] <= 1 &&
+         block->stride[3][d] <= 1;
+}
+
+static void launch_lines(kw_gpu_plan *plan, const norm_task *task, const kw_norm *block) {
+  kw_gpu_step *step = add_step(plan, &lines_kernel, task, block, 0, NULL);
+  kw_gpu_step_grid(step, 1, 1, block->rows, 1);
 }
 
 /* Whether rows, and not too long ones, have elements side by side, and each weight is one of them or lies so too. */
@@ -216,7 +243,11 @@ static void normalise(kw_gpu_plan *plan, norm_task *task) {
   if (task->flags & KW_NORM_GIVEN) {
     task->mean = kw_gpu_contiguous(plan, &task->mean, compute);
     task->rstd = kw_gpu_contiguous(plan, &task->rstd, compute);
-    kw_gpu_norm_run(plan, &block, 0, KW_NORM_APPLY, compute, 1, launch, task);
+    if (has_lines(plan, &block)) {
+      launch_lines(plan, task, &block);
+    } else {
+      kw_gpu_norm_run(plan, &block, 0, KW_NORM_APPLY, compute, 1, launch, task);
+    }
     return;
   }
   if (kw_gpu_present(&task->running_mean)) {
@@ -230,6 +261,8 @@ static void normalise(kw_gpu_plan *plan, norm_task *task) {
   task->rstd = statistic(plan, &rstd, compute, block.rows);
   if (has_rows(plan, task, &block)) {
     launch_rows(plan, task, &block);
+  } else if (has_lines(plan, &block)) {
+    launch_lines(plan, task, &block);
   } else {
     kw_gpu_norm_run(plan, &block, (centred ? KW_NORM_MEAN : 0) | KW_NORM_SQUARES, KW_NORM_APPLY, compute, 1, launch,
                     task);
@@ -318,4 +351,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_norm_family = {ops, {&norm_module, &row_module}};
+const kw_gpu_family kw_gpu_norm_family = {ops, {&norm_module, &row_module, &lines_module}};
