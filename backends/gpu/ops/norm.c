@@ -129,6 +129,16 @@ void kw_gpu_norm_block(const kw_tensor_ref *view, uint32_t outer, const kw_tenso
   out_block->count = out_block->chunk = out_block->numel;
 }
 
+bool kw_gpu_norm_has_lines(const kw_gpu_plan *plan, const kw_norm *block, uint32_t along) {
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes == 0 || block->numel == 0 || block->rank == block->outer_rank) return false;
+  for (uint32_t k = 0; k < KW_NORM_STRIDED; ++k) {
+    const kw_i64 stride = block->stride[k][block->rank - 1];
+    if (stride != 1 && (stride != 0 || along >> k & 1)) return false;
+  }
+  return kw_gpu_row_fits(plan, block->numel);
+}
+
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 void kw_gpu_norm_run(kw_gpu_plan *plan, const kw_norm *block, int32_t statistics, int32_t apply, kw_dtype partial,
@@ -185,16 +195,6 @@ static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, in
   kw_gpu_step_groups(step, block->rows * block->chunks);
 }
 
-/* Whether rows, on a device that computes in vectors, and not too long ones are made of elements side by side. */
-static bool has_lines(const kw_gpu_plan *plan, const kw_norm *block) {
-  const kw_gpu_device *device = plan->call->device;
-  const kw_i64 d = block->rank - 1;
-  if (device->vector_bytes == 0 || block->rank == block->outer_rank || !kw_gpu_row_fits(plan, block->numel))
-    return false;
-  return block->numel > 0 && block->stride[0][d] == 1 && block->stride[1][d] == 1 && block->stride[2][d] <= 1 &&
-         block->stride[3][d] <= 1;
-}
-
 static void launch_lines(kw_gpu_plan *plan, const norm_task *task, const kw_norm *block) {
   kw_gpu_step *step = add_step(plan, &lines_kernel, task, block, 0, NULL);
   kw_gpu_step_grid(step, 1, 1, block->rows, 1);
@@ -243,7 +243,7 @@ static void normalise(kw_gpu_plan *plan, norm_task *task) {
   if (task->flags & KW_NORM_GIVEN) {
     task->mean = kw_gpu_contiguous(plan, &task->mean, compute);
     task->rstd = kw_gpu_contiguous(plan, &task->rstd, compute);
-    if (has_lines(plan, &block)) {
+    if (kw_gpu_norm_has_lines(plan, &block, 1u << 0 | 1u << 1)) {
       launch_lines(plan, task, &block);
     } else {
       kw_gpu_norm_run(plan, &block, 0, KW_NORM_APPLY, compute, 1, launch, task);
@@ -261,7 +261,7 @@ static void normalise(kw_gpu_plan *plan, norm_task *task) {
   task->rstd = statistic(plan, &rstd, compute, block.rows);
   if (has_rows(plan, task, &block)) {
     launch_rows(plan, task, &block);
-  } else if (has_lines(plan, &block)) {
+  } else if (kw_gpu_norm_has_lines(plan, &block, 1u << 0 | 1u << 1)) {
     launch_lines(plan, task, &block);
   } else {
     kw_gpu_norm_run(plan, &block, (centred ? KW_NORM_MEAN : 0) | KW_NORM_SQUARES, KW_NORM_APPLY, compute, 1, launch,

@@ -35,6 +35,10 @@ void kw_gpu_norm_block(const kw_tensor_ref *view, uint32_t outer, const kw_tenso
 typedef void (*kw_gpu_norm_launch)(kw_gpu_plan *plan, const void *task, const kw_norm *block, int32_t phases,
                                    const kw_gpu_tensor *partial);
 
+/* Whether a device that computes in vectors can take the rows line by line: elements of the innermost dimension lie
+ * side by side in the operands of the set `along`, and in the others too or are one, and the rows are not too long. */
+bool kw_gpu_norm_has_lines(const kw_gpu_plan *plan, const kw_norm *block, uint32_t along);
+
 /* The launches that do the phases of `statistics` one after the other, then `apply` (0: nothing): one, or where a row
  * has many elements several, with `width` partial results of each group between them. */
 void kw_gpu_norm_run(kw_gpu_plan *plan, const kw_norm *block, int32_t statistics, int32_t apply, kw_dtype partial,

@@ -14,6 +14,12 @@ static const kw_gpu_module norm_backward_module = {
     KW_GPU_BY_DTYPE,
     KW_DTYPES_FLOAT,
     {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows, kw_gpu_source_norm_backward}};
+static const kw_gpu_module lines_module = {"norm_lines_backward",
+                                           KW_GPU_RUNS_BY_DTYPE,
+                                           KW_DTYPES_FLOAT | KW_GPU_VECTORS,
+                                           {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_norm_some,
+                                            kw_gpu_source_reduction, kw_gpu_source_norm_lines_backward}};
+static const kw_gpu_kernel lines_kernel = {&lines_module, "kw_norm_lines_backward_kernel"};
 static const kw_gpu_kernel norm_backward_kernel = {&norm_backward_module, "kw_norm_backward_kernel"};
 
 /* What a backward is given, and where its results go. Absent tensors are none. */
@@ -34,18 +40,36 @@ typedef struct norm_pass {
   const kw_gpu_tensor *first, *second; /* sums of gradients times normalised elements, and of gradients */
 } norm_pass;
 
-static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, int32_t phases,
-                   const kw_gpu_tensor *partial) {
-  const norm_pass *pass = data;
+/* Operands, block and values; the grid follows. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const norm_pass *pass,
+                             const kw_norm *block, int32_t phases, const kw_gpu_tensor *partial) {
   const norm_backward *task = pass->task;
   const kw_gpu_tensor *operands[KW_NORM_OPERANDS] = {pass->out,   &task->grad, &task->in,    pass->weight, &task->mean,
                                                      &task->rstd, pass->first, pass->second, partial};
-  kw_gpu_step *step = kw_gpu_step_add(plan, &norm_backward_kernel, task->in.ref.dtype);
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, task->in.ref.dtype);
   for (uint32_t k = 0; k < KW_NORM_OPERANDS; ++k) kw_gpu_step_operand(step, operands[k]);
   kw_gpu_step_block(step, block, sizeof *block);
   kw_gpu_step_int(step, pass->flags | phases);
   kw_gpu_step_number(step, task->eps);
+  return step;
+}
+
+static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, int32_t phases,
+                   const kw_gpu_tensor *partial) {
+  kw_gpu_step *step = add_step(plan, &norm_backward_kernel, data, block, phases, partial);
   kw_gpu_step_groups(step, block->rows * block->chunks);
+}
+
+/* `along`: the operands whose elements have to lie side by side for that. */
+static void run(kw_gpu_plan *plan, const norm_pass *pass, const kw_norm *block, int32_t statistics, int32_t apply,
+                uint32_t along) {
+  const bool across = pass->flags & KW_NORM_ACROSS; /* a line is of one statistic */
+  if (kw_gpu_norm_has_lines(plan, block, along) && !(across && block->stride[3][block->rank - 1] != 0)) {
+    kw_gpu_step *step = add_step(plan, &lines_kernel, pass, block, statistics | apply, NULL);
+    kw_gpu_step_grid(step, 1, 1, block->rows, 1);
+  } else {
+    kw_gpu_norm_run(plan, block, statistics, apply, kw_gpu_compute_dtype(pass->task->in.ref.dtype), 2, launch, pass);
+  }
 }
 
 /* Sums of the rows, then each element from these. */
@@ -69,7 +93,7 @@ static void input_gradient(kw_gpu_plan *plan, const norm_backward *task) {
                           .weight = &task->weight,
                           .first = &first,
                           .second = &second};
-  kw_gpu_norm_run(plan, &block, given ? 0 : KW_NORM_SUMS, KW_NORM_APPLY, compute, 2, launch, &pass);
+  run(plan, &pass, &block, given ? 0 : KW_NORM_SUMS, KW_NORM_APPLY, 1u << 0 | 1u << 1 | 1u << 2);
 }
 
 static void weight_gradients(kw_gpu_plan *plan, const norm_backward *task) {
@@ -89,7 +113,7 @@ static void weight_gradients(kw_gpu_plan *plan, const norm_backward *task) {
                                    kw_gpu_norm_wide(bias, key, KW_NORM_SECOND_WIDE),
                           .first = &first,
                           .second = &second};
-  kw_gpu_norm_run(plan, &block, KW_NORM_SUMS, 0, kw_gpu_compute_dtype(key), 2, launch, &pass);
+  run(plan, &pass, &block, KW_NORM_SUMS, 0, 1u << 1 | 1u << 2);
   kw_gpu_deliver(plan, &first, weight);
   kw_gpu_deliver(plan, &second, bias);
 }
@@ -163,4 +187,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_norm_backward_family = {ops, {&norm_backward_module}};
+const kw_gpu_family kw_gpu_norm_backward_family = {ops, {&norm_backward_module, &lines_module}};
