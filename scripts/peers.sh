@@ -28,9 +28,11 @@ step "the peers"
 folder=build/release/lib/keyway/peers
 mkdir -p "$folder"
 for name in torch numpy bridge; do
-  peer=$folder/keyway_peer_cpu_$name
-  printf '#!/bin/sh\nexec "%s" "%s" %s\n' "$python" "$PWD/bench/peers/peer.py" "$name" >"$peer"
-  chmod +x "$peer"
+  for plugin in cpu opencl; do
+    peer=$folder/keyway_peer_${plugin}_$name
+    printf '#!/bin/sh\nexec "%s" "%s" %s\n' "$python" "$PWD/bench/peers/peer.py" "$name" >"$peer"
+    chmod +x "$peer"
+  done
   hello=$("$peer" </dev/null 2>"build/logs/peer-$name.log") ||
     die "the peer $name does not start" "See build/logs/peer-$name.log"
   say "    $name: $hello"
