@@ -36,8 +36,10 @@ static const kw_gpu_kernel panel_kernel = {&panels_module, "kw_panel_product_ker
 static const kw_gpu_kernel dot_kernel = {&dot_module, "kw_dot_kernel"};
 static const kw_gpu_kernel wide_kernel = {&dot_module, "kw_wide_kernel"};
 
-/* Rows of a result for which laying out the second matrix as panels costs more than it saves. */
-#define FEW_ROWS 12
+/* Rows of a result up to which laying out the second matrix as panels costs more than it saves: where its columns are
+ * together in memory, which have to be turned for that, and where its rows are. */
+#define FEW_ROWS_OF_COLUMNS 48
+#define FEW_ROWS 24
 
 /* The matrices of up to four operands, as elements of tensors that lack the last two dimensions. */
 static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *out) {
@@ -186,12 +188,12 @@ static bool lies_along(const kw_gpu_tensor *tensor, uint32_t from_last, kw_dtype
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
   const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
   const kw_tensor_ref *a = &product->a->ref;
-  const bool few = a->dtype == dtype && a->shape[a->rank - 2] <= FEW_ROWS;
+  const int64_t rows = a->dtype == dtype ? a->shape[a->rank - 2] : INT64_MAX;
   if (lanes == 1) {
     step_tiles(plan, dtype, product);
-  } else if (few && lies_along(product->a, 1, dtype) && lies_along(product->b, 2, dtype)) {
+  } else if (rows <= FEW_ROWS_OF_COLUMNS && lies_along(product->a, 1, dtype) && lies_along(product->b, 2, dtype)) {
     step_dots(plan, dtype, product);
-  } else if (few && lies_along(product->b, 1, dtype)) {
+  } else if (rows <= FEW_ROWS && lies_along(product->b, 1, dtype)) {
     step_wide(plan, dtype, product, lanes);
   } else {
     step_panels(plan, dtype, product, lanes);
