@@ -87,4 +87,5 @@ def main():
         show_missing(report)
 
 
-main()
+if __name__ == "__main__":
+    main()
