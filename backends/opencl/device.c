@@ -13,8 +13,7 @@ kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list) {
   cl_platform_id platforms[16];
   cl_uint platform_count = 0;
   kw_status status = KW_OK;
-  const bool was_set = ocl_variable_is_set();
-  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) platform_count = 0;
+  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return KW_OK;
   for (cl_uint p = 0; p < platform_count && p < 16; ++p) {
     cl_device_id ids[64];
     cl_uint count = 0;
@@ -23,7 +22,6 @@ kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list) {
     for (cl_uint d = 0; d < count && d < 64 && status == KW_OK; ++d)
       status = kw_gpu_list_add(list, platforms[p], ids[d]);
   }
-  ocl_variable_set_back(was_set);
   return status;
 }
 

@@ -84,11 +84,6 @@ uint32_t ocl_quirks(cl_platform_id platform);
 bool ocl_is_offered(const kw_host_api *host, cl_platform_id platform, const char *wanted);
 extern const kw_option_desc ocl_offer;
 
-/* Around the first look for platforms and devices, when PoCL (Debian's 3.1) sets a variable of hwloc's, which programs
- * that this one starts would inherit. */
-bool ocl_variable_is_set(void);
-void ocl_variable_set_back(bool was_set);
-
 /* For OCL_ENDS_EARLY, once the driver has its exit handlers: one that lets nobody enter from then on, and waits a while
  * for who is inside. */
 void ocl_end_before_driver(void);

@@ -6,10 +6,7 @@
 
 static kw_status probe(const char **out_reason) {
   cl_uint count = 0;
-  const bool was_set = ocl_variable_is_set();
-  cl_int error = clGetPlatformIDs(0, NULL, &count);
-  ocl_variable_set_back(was_set);
-  if (error == CL_SUCCESS && count > 0) return KW_OK;
+  if (clGetPlatformIDs(0, NULL, &count) == CL_SUCCESS && count > 0) return KW_OK;
   *out_reason =
       "no OpenCL platform is installed; on Debian install pocl-opencl-icd (runs on the CPU) or your vendor's ICD";
   return KW_ERR_NOT_FOUND;

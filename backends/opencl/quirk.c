@@ -61,18 +61,6 @@ bool ocl_is_offered(const kw_host_api *host, cl_platform_id platform, const char
   return false;
 }
 
-/* ---- Drivers that set variables ---------------------------------------------------------------------------------- */
-
-#define HWLOC_PLUGINS "HWLOC_PLUGINS_PATH"
-
-bool ocl_variable_is_set(void) {
-  return getenv(HWLOC_PLUGINS) != NULL;
-}
-
-void ocl_variable_set_back(bool was_set) {
-  if (!was_set) unsetenv(HWLOC_PLUGINS);
-}
-
 /* ---- Drivers that end before the process does -------------------------------------------------------------------- */
 
 static atomic_bool ended;

@@ -6,7 +6,7 @@
 
 #include "kit/activity.h"
 #include "kit/memory.h"
-#include "kit/signals.h"
+#include "kit/process.h"
 
 #include <stdlib.h>
 
@@ -25,10 +25,10 @@ const char *kw_gpu_list_option(const kw_gpu_list *list, const kw_option_desc *op
 }
 
 kw_status kw_gpu_devices_find(kw_gpu_plugin *plugin) {
-  kw_gpu_signals before;
-  kw_gpu_signals_take(&before);
+  kw_gpu_process before;
+  kw_gpu_process_take(&before);
   kw_status status = plugin->driver->find(plugin->host, &plugin->list);
-  kw_gpu_signals_set_back(&before);
+  kw_gpu_process_set_back(&before);
   return status;
 }
 
@@ -112,10 +112,10 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
   pthread_mutex_init(&device->memories_lock, NULL);
   status = kw_gpu_activity_start(device);
   if (status == KW_OK && driver->open) {
-    kw_gpu_signals before;
-    kw_gpu_signals_take(&before);
+    kw_gpu_process before;
+    kw_gpu_process_take(&before);
     status = driver->open(device, info);
-    kw_gpu_signals_set_back(&before);
+    kw_gpu_process_set_back(&before);
   }
   if (status == KW_OK) {
     *out_device = device;

@@ -7,7 +7,7 @@
 #include "kit/event.h"
 #include "kit/interop.h"
 #include "kit/memory.h"
-#include "kit/signals.h"
+#include "kit/process.h"
 #include "kit/stream.h"
 
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static struct {
 } answer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static kw_status probe(const char **out_reason) {
-  kw_gpu_signals before;
+  kw_gpu_process before;
   if (!answer.driver->probe) return KW_OK;
-  kw_gpu_signals_take(&before);
+  kw_gpu_process_take(&before);
   kw_status status = answer.driver->probe(out_reason);
-  kw_gpu_signals_set_back(&before);
+  kw_gpu_process_set_back(&before);
   return status;
 }
 

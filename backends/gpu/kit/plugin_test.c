@@ -93,6 +93,7 @@ static kw_status probe(const char **out_reason) {
 static kw_status find(const kw_host_api *given, kw_gpu_list *list) {
   static int ids[3];
   signal(SIGUSR1, ignore);
+  setenv("HWLOC_PLUGINS_PATH", "of the driver", 0);
   if (fake.find != KW_OK) return kw_gpu_error(given, fake.find, "no device %d today", 1);
   kw_status status = kw_gpu_list_add(list, NULL, &ids[0]);
   if (status == KW_OK) status = kw_gpu_list_add(list, NULL, &ids[1]);
@@ -346,6 +347,20 @@ static void handlers_of_signals_stay_the_application_s(void **state) {
   end(plugin, device);
 }
 
+static void a_variable_stays_the_application_s(void **state) {
+  void *plugin = NULL;
+  (void)state;
+  unsetenv("HWLOC_PLUGINS_PATH");
+  void *device = start_and_open(&plugin);
+  assert_null(getenv("HWLOC_PLUGINS_PATH"));
+  end(plugin, device);
+  setenv("HWLOC_PLUGINS_PATH", "of the application", 1);
+  device = start_and_open(&plugin);
+  assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "of the application");
+  end(plugin, device);
+  unsetenv("HWLOC_PLUGINS_PATH");
+}
+
 static void options_are_the_kits_and_the_drivers(void **state) {
   const kw_device_api *devices = table(KW_GROUP_DEVICE);
   const kw_plugin_desc *desc = query();
@@ -590,6 +605,7 @@ int main(void) {
       cmocka_unit_test(the_bus_tells_its_devices),
       cmocka_unit_test_setup(what_fails_at_init_leaves_nothing, reset),
       cmocka_unit_test_setup(handlers_of_signals_stay_the_application_s, reset),
+      cmocka_unit_test_setup(a_variable_stays_the_application_s, reset),
       cmocka_unit_test_setup(what_fails_at_open_leaves_nothing, reset),
       cmocka_unit_test_setup(a_freed_address_has_the_kind_of_its_next_owner, reset),
       cmocka_unit_test_setup(memory_that_is_not_freed_keeps_its_kind, reset),
