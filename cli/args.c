@@ -160,6 +160,13 @@ const char *kw_cli_args_next(const kw_cli_args *args, const char *option, uint32
   return NULL;
 }
 
+bool kw_cli_args_want(const kw_cli_args *args, const char *option, const char *name) {
+  uint32_t cursor = 0, given = 0;
+  for (const char *value; (value = kw_cli_args_next(args, option, &cursor)) != NULL; ++given)
+    if (strcmp(value, name) == 0) return true;
+  return given == 0;
+}
+
 const char *kw_cli_args_value(const kw_cli_args *args, const char *option) {
   const char *last = NULL, *value;
   for (uint32_t cursor = 0; (value = kw_cli_args_next(args, option, &cursor));) last = value;

@@ -51,6 +51,8 @@ bool kw_cli_args_has(const kw_cli_args *args, const char *option);
 const char *kw_cli_args_value(const kw_cli_args *args, const char *option);
 /* The values of an option that may be repeated: *cursor starts at 0; NULL at the end. */
 const char *kw_cli_args_next(const kw_cli_args *args, const char *option, uint32_t *cursor);
+/* Whether a name is among the values of such an option, or there is none. */
+bool kw_cli_args_want(const kw_cli_args *args, const char *option, const char *name);
 /* NULL past the end. */
 const char *kw_cli_args_positional(const kw_cli_args *args, uint32_t index);
 

@@ -352,6 +352,24 @@ const kw_bench_sizes *kw_bench_usual_sizes(kw_bench_scale scale) {
   return &usual[scale];
 }
 
+const kw_dtype kw_bench_dtypes[KW_BENCH_DTYPES] = {KW_F32, KW_F64, KW_F16, KW_BF16};
+
+bool kw_bench_take_dtypes(const kw_cli_args *args, kw_dtype out_dtypes[KW_BENCH_DTYPES], uint32_t *out_count) {
+  uint32_t cursor = 0;
+  *out_count = 0;
+  for (const char *text; (text = kw_cli_args_next(args, "--dtype", &cursor)) != NULL;) {
+    const kw_dtype dtype = kw_dtype_from_name(text);
+    bool known = false;
+    for (uint32_t i = 0; i < KW_BENCH_DTYPES; ++i) known |= kw_bench_dtypes[i] == dtype;
+    if (!known || *out_count == KW_BENCH_DTYPES) {
+      kw_cli_complain(kw_cli_args_command(args), "--dtype wants f32, f64, f16 or bf16, not '%s'", text);
+      return false;
+    }
+    out_dtypes[(*out_count)++] = dtype;
+  }
+  return true;
+}
+
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 /* A number at *text, which moves behind it. False where there is none. */

@@ -5,6 +5,7 @@
 #ifndef KEYWAY_CLI_BENCH_WORK_H
 #define KEYWAY_CLI_BENCH_WORK_H
 
+#include "args.h"
 #include "value.h"
 
 #include <keyway/keyway.h>
@@ -38,6 +39,12 @@ typedef struct kw_bench_sizes {
   int64_t items[KW_BENCH_SIZES];
 } kw_bench_sizes;
 const kw_bench_sizes *kw_bench_usual_sizes(kw_bench_scale scale);
+
+/* The dtypes that workloads are measured in. */
+#define KW_BENCH_DTYPES 4
+extern const kw_dtype kw_bench_dtypes[KW_BENCH_DTYPES];
+/* Those of --dtype, none where it is not given. False, and said on stderr, for others, and for too many. */
+bool kw_bench_take_dtypes(const kw_cli_args *args, kw_dtype out_dtypes[KW_BENCH_DTYPES], uint32_t *out_count);
 
 #define KW_BENCH_ARGS 16
 #define KW_BENCH_TENSORS 8

@@ -26,7 +26,6 @@
 #define FEWEST_ROUNDS 3
 #define BATCH_NS 4e6 /* what one side of a round lasts at least */
 #define ROW_NS 4e9   /* what a side of all rounds lasts at most, unless that is too few of them */
-#define DTYPES 8
 
 typedef struct bench {
   kw_device *device;
@@ -35,7 +34,7 @@ typedef struct bench {
   kw_bench_peer *bridge;                /* what runs models on the device */
   char no_bridge[KW_BENCH_WHY];
   kw_bench_sizes sizes; /* of --size; none: the usual ones */
-  kw_dtype dtypes[DTYPES];
+  kw_dtype dtypes[KW_BENCH_DTYPES];
   uint32_t dtype_count;
   kw_bench_report report;
   bool failed; /* a call that the device has failed */
@@ -211,14 +210,6 @@ static void bench_one(bench *b, const kw_bench_work *work, int64_t size, kw_dtyp
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-/* Whether NAME is among what is given for an option, or nothing is. */
-static bool is_wanted(const kw_cli_args *args, const char *option, const char *name) {
-  uint32_t cursor = 0, given = 0;
-  for (const char *value; (value = kw_cli_args_next(args, option, &cursor)) != NULL; ++given)
-    if (strcmp(value, name) == 0) return true;
-  return given == 0;
-}
-
 /* Programs and models take long: only where they are asked for. */
 static bool is_asked_for(const kw_cli_args *args, const kw_bench_work *work) {
   return work->args || kw_cli_args_has(args, "--op") || kw_cli_args_has(args, "--family");
@@ -262,21 +253,6 @@ static bool take_sizes(const kw_cli_args *args, kw_bench_sizes *out_sizes) {
   return true;
 }
 
-static bool take_dtypes(const kw_cli_args *args, bench *b) {
-  uint32_t cursor = 0;
-  for (const char *text; (text = kw_cli_args_next(args, "--dtype", &cursor)) != NULL;) {
-    const kw_dtype dtype = kw_dtype_from_name(text);
-    const bool floats = dtype == KW_F32 || dtype == KW_F64 || dtype == KW_F16 || dtype == KW_BF16;
-    if (!floats || b->dtype_count == DTYPES) {
-      kw_cli_complain(&kw_cli_bench, "--dtype wants f32, f64, f16 or bf16, not '%s'", text);
-      return false;
-    }
-    b->dtypes[b->dtype_count++] = dtype;
-  }
-  if (b->dtype_count == 0) b->dtypes[b->dtype_count++] = KW_F32;
-  return true;
-}
-
 static bool take_peers(const kw_cli_args *args, kw_bench_report *report) {
   uint32_t cursor = 0;
   for (const char *name; (name = kw_cli_args_next(args, "--against", &cursor)) != NULL;) {
@@ -301,7 +277,7 @@ static void open_peers(const kw_cli_args *args, bench *b) {
   for (uint32_t i = 0; i < kw_bench_work_count; ++i) {
     const kw_bench_work *work = &kw_bench_works[i];
     models |= !work->args && !kw_bench_program_is_known(work->name) && is_asked_for(args, work) &&
-              is_wanted(args, "--op", work->name) && is_wanted(args, "--family", work->family);
+              kw_cli_args_want(args, "--op", work->name) && kw_cli_args_want(args, "--family", work->family);
   }
   if (models) b->bridge = kw_bench_peer_open(b->device, "bridge", b->no_bridge, sizeof b->no_bridge);
 }
@@ -319,9 +295,10 @@ static bool take_options(const kw_cli_args *args, bench *b) {
   b->report.rounds = number_of(args, "--rounds", 15, ROUND_LIMIT);
   b->report.threads = number_of(args, "--threads", 1, 1024);
   if (b->report.rounds == 0 || b->report.threads == 0 || !are_known(args, "--op", false) ||
-      !are_known(args, "--family", true) || !take_sizes(args, &b->sizes) || !take_dtypes(args, b) ||
-      !take_peers(args, &b->report))
+      !are_known(args, "--family", true) || !take_sizes(args, &b->sizes) ||
+      !kw_bench_take_dtypes(args, b->dtypes, &b->dtype_count) || !take_peers(args, &b->report))
     return false;
+  if (b->dtype_count == 0) b->dtypes[b->dtype_count++] = KW_F32;
   snprintf(threads, sizeof threads, "%u", b->report.threads);
   setenv("KEYWAY_THREADS", threads, 1); /* the library's, once it starts, and the peers' */
   if (!kw_cli_load_plugins(args)) return false;
@@ -333,7 +310,8 @@ static bool take_options(const kw_cli_args *args, bench *b) {
 static void bench_all(const kw_cli_args *args, bench *b) {
   for (uint32_t w = 0; w < kw_bench_work_count; ++w) {
     const kw_bench_work *work = &kw_bench_works[w];
-    if (!is_asked_for(args, work) || !is_wanted(args, "--op", work->name) || !is_wanted(args, "--family", work->family))
+    if (!is_asked_for(args, work) || !kw_cli_args_want(args, "--op", work->name) ||
+        !kw_cli_args_want(args, "--family", work->family))
       continue;
     const bool given = b->sizes.count > 0 && work->scale != KW_BENCH_ONCE;
     const kw_bench_sizes *sizes = given ? &b->sizes : kw_bench_usual_sizes(work->scale);

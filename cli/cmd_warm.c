@@ -16,10 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What --dtype takes. */
-static const kw_dtype floats[] = {KW_F32, KW_F64, KW_F16, KW_BF16};
-enum { FLOATS = sizeof floats / sizeof floats[0] };
-
 typedef struct first_call {
   const kw_bench_work *work;
   kw_dtype dtype;
@@ -35,7 +31,7 @@ typedef struct warming {
   bool alone; /* each call on a device that was opened anew */
   const kw_cli_args *args;
   kw_model_ops model; /* of --model; none: all */
-  kw_dtype dtypes[FLOATS];
+  kw_dtype dtypes[KW_BENCH_DTYPES];
   uint32_t dtype_count, count;
   first_call *calls;
   bool failed;
@@ -107,19 +103,12 @@ static bool start_driver(warming *w, first_call *out) {
 
 /* ---- Which ------------------------------------------------------------------------------------------------------- */
 
-static bool is_asked_for(const warming *w, const char *op) {
-  uint32_t cursor = 0, given = 0;
-  for (const char *name; (name = kw_cli_args_next(w->args, "--op", &cursor)) != NULL; ++given)
-    if (strcmp(name, op) == 0) return true;
-  return given == 0;
-}
-
 static bool is_wanted(const warming *w, const kw_bench_work *work, kw_dtype dtype) {
-  if (!work->args || !is_asked_for(w, work->name)) return false;
+  if (!work->args || !kw_cli_args_want(w->args, "--op", work->name)) return false;
   if (w->model.count == 0) return true;
   const uint64_t dtypes = kw_model_op_dtypes(&w->model, work->name);
   bool has_floats = false;
-  for (uint32_t i = 0; i < FLOATS; ++i) has_floats |= dtypes >> floats[i] & 1;
+  for (uint32_t i = 0; i < KW_BENCH_DTYPES; ++i) has_floats |= dtypes >> kw_bench_dtypes[i] & 1;
   return has_floats ? dtypes >> dtype & 1 : dtypes != 0 && dtype == KW_F32;
 }
 
@@ -139,20 +128,10 @@ static bool are_known(const kw_cli_args *args) {
 
 /* Those given; of a model its own; f32 else. */
 static bool take_dtypes(const kw_cli_args *args, warming *w) {
-  uint32_t cursor = 0;
-  for (const char *text; (text = kw_cli_args_next(args, "--dtype", &cursor)) != NULL;) {
-    const kw_dtype dtype = kw_dtype_from_name(text);
-    bool known = false;
-    for (uint32_t i = 0; i < FLOATS; ++i) known |= floats[i] == dtype;
-    if (!known || w->dtype_count == FLOATS) {
-      kw_cli_complain(&kw_cli_warm, "--dtype wants f32, f64, f16 or bf16, not '%s'", text);
-      return false;
-    }
-    w->dtypes[w->dtype_count++] = dtype;
-  }
+  if (!kw_bench_take_dtypes(args, w->dtypes, &w->dtype_count)) return false;
   if (w->dtype_count > 0) return true;
-  w->dtype_count = w->model.count > 0 ? FLOATS : 1;
-  memcpy(w->dtypes, floats, w->dtype_count * sizeof floats[0]);
+  w->dtype_count = w->model.count > 0 ? KW_BENCH_DTYPES : 1;
+  memcpy(w->dtypes, kw_bench_dtypes, w->dtype_count * sizeof w->dtypes[0]);
   return true;
 }
 
