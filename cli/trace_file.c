@@ -3,7 +3,8 @@
  * Reading a trace, and judging it.
  */
 #include "trace_file.h"
-#include "base/text.h"
+#include "file_bytes.h"
+#include "trace_perfetto.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROW_BASE (UINT64_C(1) << 23) /* the rows of streams are numbered from here */
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
@@ -42,9 +41,9 @@ static void take_event(kw_trace_file *trace, const cJSON *event) {
   const double tid = number_of(event, "tid");
   kw_span span = {.stream = (uint64_t)number_of(args, "stream"), .call = (uint64_t)number_of(args, "call")};
   if (strcmp(text_of(event, "ph"), "M") == 0) {
-    if (strcmp(name, "thread_name") != 0 || tid <= (double)ROW_BASE) return;
+    if (strcmp(name, "thread_name") != 0 || tid <= (double)KW_TRACE_ROW_BASE) return;
     kw_trace_row *row = &trace->rows[trace->row_count++];
-    row->stream = (uint64_t)tid - ROW_BASE;
+    row->stream = (uint64_t)tid - KW_TRACE_ROW_BASE;
     snprintf(row->name, sizeof row->name, "%s", text_of(args, "name"));
   } else if (kind_of(text_of(event, "cat"), &span.kind)) {
     span.begin = llround(number_of(event, "ts") * 1000);
@@ -69,18 +68,23 @@ static int by_stream(const void *left, const void *right) {
 }
 
 const cJSON *kw_trace_events_read(const char *path, cJSON **out_document, char *message, size_t size) {
-  char *text = NULL;
+  uint8_t *data = NULL;
+  size_t length = 0;
   *out_document = NULL;
-  if (!kw_text_read_file(path, &text)) {
+  if (!kw_file_bytes_read(path, &data, &length)) {
     snprintf(message, size, "%s cannot be read: %s", path, strerror(errno));
     return NULL;
   }
-  *out_document = cJSON_Parse(text);
-  free(text);
+  *out_document = cJSON_ParseWithLength((const char *)data, length);
+  if (!*out_document) *out_document = kw_trace_perfetto_events(data, length);
+  free(data);
+  if (cJSON_IsArray(*out_document)) return *out_document;
   const cJSON *events = cJSON_GetObjectItemCaseSensitive(*out_document, "traceEvents");
   if (cJSON_IsArray(events)) return events;
   snprintf(message, size,
-           "%s is no trace: it has no list of traceEvents. Run a program with KEYWAY_TRACE=FILE, and let it end", path);
+           "%s is no trace: it has no list of traceEvents, and no packets of Perfetto's. Run a program with "
+           "KEYWAY_TRACE=FILE, and let it end",
+           path);
   return NULL;
 }
 

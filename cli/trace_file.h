@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace (KEYWAY_TRACE) as `keyway trace` reads it, and what it proves about where device time went.
+ * A trace (KEYWAY_TRACE, in Chrome's or Perfetto's format) as `keyway trace` reads it, and what it proves about where
+ * device time went.
  */
 #ifndef KEYWAY_CLI_TRACE_FILE_H
 #define KEYWAY_CLI_TRACE_FILE_H

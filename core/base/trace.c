@@ -1,71 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events are written one a line, so that a file cut short by a crash can be mended by hand: viewers accept a missing
- * end. Format: "Trace Event Format", complete events (ph "X"), times in microseconds.
+ * Who wants the trace, and in which format the file has it: by its name.
  */
 #include "base/trace.h"
 
+#include "base/byte_count.h"
 #include "base/log.h"
+#include "base/trace_sink.h"
+#include "base/trace_format.h"
 
-#include <cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 atomic_bool kw_trace_wanted = false;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static FILE *file; /* NULL when off or already completed */
-static bool first = true;
+static bool perfetto; /* the file's format */
+static uint64_t limit;
 static kw_trace_function function; /* or NULL; under the mutex, also while it runs */
 static void *function_user;
 
-uint64_t kw_trace_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+/* Completes it. Under the mutex. reached: the limit, where that is why. */
+static void end_file(uint64_t reached) {
+  kw_bytes end = {0};
+  if (perfetto) {
+    kw_perfetto_end(&end, reached);
+  } else {
+    kw_chrome_end(&end, reached);
+  }
+  kw_trace_sink_close(&end);
+  atomic_store(&kw_trace_wanted, function != NULL);
 }
 
-static void write_string(const char *text) {
-  const cJSON string = {.type = cJSON_String | cJSON_IsReference, .valuestring = (char *)(uintptr_t)text};
-  char *quoted = cJSON_PrintUnformatted(&string);
-  fputs(quoted != NULL ? quoted : "\"\"", file);
-  cJSON_free(quoted);
-}
-
-/* Not by %f: an application's locale may write a comma. */
-static void write_microseconds(const char *label, uint64_t ns) {
-  fprintf(file, "%s%" PRIu64 ".%03" PRIu64, label, ns / 1000, ns % 1000);
-}
-
-/* At exit: completes the file. Threads that still run find no file any more. */
+/* At exit. Threads that still run find no file any more. */
 static void finish(void) {
   pthread_mutex_lock(&mutex);
-  if (file != NULL) {
-    fputs("\n]}\n", file);
-    bool failed = ferror(file) != 0;
-    failed = fclose(file) != 0 || failed;
-    if (failed) kw_log(KW_LOG_WARN, "the trace is incomplete: writing it failed (%s)", strerror(errno));
-    file = NULL;
-  }
+  if (kw_trace_sink_is_open()) end_file(0);
   pthread_mutex_unlock(&mutex);
 }
 
-/* In a forked child the file is the parent's: what is buffered here must not be written twice. */
+/* Under the mutex. */
+static void check_taken(kw_trace_taken taken) {
+  if (taken != KW_TRACE_FULL) return;
+  kw_log(KW_LOG_WARN,
+         "the trace ends here: it has reached its limit of %" PRIu64
+         " bytes. KEYWAY_TRACE_LIMIT=4GiB, for instance, sets another.",
+         limit);
+  end_file(limit);
+}
+
+/* In a forked child the file is the parent's: what is gathered here must not be written twice. */
 static void forget_in_child(void) {
   atomic_store(&kw_trace_wanted, false);
   pthread_mutex_init(&mutex, NULL);
   function = NULL;
-  if (file == NULL) return;
-  __fpurge(file);
-  fclose(file);
-  file = NULL;
+  if (perfetto) kw_perfetto_forget();
+  kw_trace_sink_forget();
 }
 
 static void register_forks(void) {
@@ -77,73 +72,37 @@ static void watch_forks(void) {
   pthread_once(&once, register_forks);
 }
 
+static bool ends_with(const char *path, const char *end) {
+  const size_t length = strlen(path), part = strlen(end);
+  return length >= part && strcmp(path + length - part, end) == 0;
+}
+
 void kw_trace_start(void) {
   const char *path = secure_getenv("KEYWAY_TRACE");
-  if (path == NULL || path[0] == 0 || file != NULL) return;
-  file = fopen(path, "we");
-  if (file == NULL) {
-    kw_log(KW_LOG_WARN,
-           "no trace is written: KEYWAY_TRACE names %s, which cannot be opened (%s). Name a writable file.", path,
-           strerror(errno));
+  if (path == NULL || path[0] == 0 || kw_trace_sink_is_open()) return;
+  limit = kw_byte_count_from_environment("KEYWAY_TRACE_LIMIT", 64 * KW_TRACE_END, UINT64_C(1) << 30);
+  if (!kw_trace_sink_open(path, limit)) {
+    kw_log(KW_LOG_WARN, "no trace is written: KEYWAY_TRACE names %s, which cannot be opened (%s). %s", path,
+           strerror(errno), errno == ENXIO ? "Start the FIFO's reader first." : "Name a writable file.");
     return;
   }
-  fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file);
+  perfetto = ends_with(path, ".pftrace") || ends_with(path, ".perfetto-trace");
+  if (perfetto) {
+    kw_perfetto_begin();
+  } else {
+    kw_chrome_begin();
+  }
   atomic_store(&kw_trace_wanted, true);
   atexit(finish);
   watch_forks();
 }
 
-/* Rows of streams are numbered beyond the largest thread id that Linux gives (2^22). */
-static uint64_t row_of(uint64_t stream) {
-  return (UINT64_C(1) << 23) + stream;
-}
-
-static uint64_t row_of_thread(void) {
-  static _Thread_local int thread; /* asked for once: gettid is a system call */
-  if (thread == 0) thread = gettid();
-  return (uint64_t)thread;
-}
-
-/* Under the mutex, with a file. */
-static void begin_event(const char *phase, const char *name, uint64_t row) {
-  fputs(first ? "\n" : ",\n", file);
-  first = false;
-  fprintf(file, "{\"ph\": \"%s\", \"name\": ", phase);
-  write_string(name);
-  fprintf(file, ", \"pid\": %d, \"tid\": %" PRIu64, getpid(), row);
-}
-
-static void write_args(const kw_trace_event *event) {
-  const char *separator = "";
-  fputs(", \"args\": {", file);
-  if (event->detail != NULL) {
-    fputs("\"detail\": ", file);
-    write_string(event->detail);
-    separator = ", ";
-  }
-  if (event->stream != 0) {
-    fprintf(file, "%s\"stream\": %" PRIu64, separator, event->stream);
-    if (event->call != 0) fprintf(file, ", \"call\": %" PRIu64, event->call);
-    if (event->node != 0) fprintf(file, ", \"node\": %" PRIu32, event->node);
-  }
-  fputc('}', file);
-}
-
-/* Under the mutex, with a file. */
-static void write_event(const kw_trace_event *event) {
-  begin_event("X", event->name, event->device != NULL ? row_of(event->stream) : row_of_thread());
-  fputs(", \"cat\": ", file);
-  write_string(event->category);
-  write_microseconds(", \"ts\": ", event->begin_ns);
-  write_microseconds(", \"dur\": ", event->end_ns - event->begin_ns);
-  if (event->detail != NULL || event->stream != 0) write_args(event);
-  fputc('}', file);
-}
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 void kw_trace_write(const kw_trace_event *event) {
   if (!kw_trace_on()) return;
   pthread_mutex_lock(&mutex);
-  if (file != NULL) write_event(event);
+  if (kw_trace_sink_is_open()) check_taken(perfetto ? kw_perfetto_event(event) : kw_chrome_event(event));
   if (function != NULL) function(event, function_user);
   pthread_mutex_unlock(&mutex);
 }
@@ -156,7 +115,7 @@ void kw_trace_stream_span(const char *category, const char *name, const char *de
                                    .name = name,
                                    .detail = detail,
                                    .begin_ns = begin_ns,
-                                   .end_ns = kw_trace_now(),
+                                   .end_ns = kw_trace_later(),
                                    .stream = stream,
                                    .call = call});
 }
@@ -172,19 +131,22 @@ bool kw_trace_set_function(kw_trace_function new_function, void *user) {
   if (done) {
     function = new_function;
     function_user = user;
-    atomic_store(&kw_trace_wanted, function != NULL || file != NULL);
+    atomic_store(&kw_trace_wanted, function != NULL || kw_trace_sink_is_open());
   }
   pthread_mutex_unlock(&mutex);
   return done;
 }
 
-void kw_trace_name_row(uint64_t stream, const char *name) {
+void kw_trace_name_row(uint64_t stream, const char *device, const char *name) {
   pthread_mutex_lock(&mutex);
-  if (file != NULL) {
-    begin_event("M", "thread_name", row_of(stream));
-    fputs(", \"args\": {\"name\": ", file);
-    write_string(name);
-    fputs("}}", file);
-  }
+  if (kw_trace_sink_is_open())
+    check_taken(perfetto ? kw_perfetto_stream(stream, device, name) : kw_chrome_stream(stream, device, name));
+  pthread_mutex_unlock(&mutex);
+}
+
+void kw_trace_memory(const char *device, uint64_t in_use, uint64_t reserved) {
+  pthread_mutex_lock(&mutex);
+  if (kw_trace_sink_is_open())
+    check_taken(perfetto ? kw_perfetto_memory(device, in_use, reserved) : kw_chrome_memory(device, in_use, reserved));
   pthread_mutex_unlock(&mutex);
 }

@@ -146,15 +146,24 @@ static void core_traces_memory_copies_and_waiting(void **state) {
   assert_int_equal(in_child(path, use_a_device), 0);
   cJSON *document, *events = read_events(&document), *event;
   int allocs = 0, copies = 0, syncs = 0;
+  double in_use = -1, most_in_use = 0, reserved = -1;
   cJSON_ArrayForEach(event, events) {
     const char *category = string_of(event, "cat");
     allocs += strcmp(category, "alloc") == 0;
     copies += strcmp(category, "copy") == 0;
     syncs += strcmp(category, "sync") == 0;
+    if (strcmp(category, "memory") != 0) continue;
+    assert_string_equal(string_of(event, "ph"), "C");
+    assert_string_equal(string_of(event, "name"), "test:0 memory");
+    const cJSON *args = cJSON_GetObjectItemCaseSensitive(event, "args");
+    in_use = cJSON_GetObjectItemCaseSensitive(args, "in use")->valuedouble;
+    reserved = cJSON_GetObjectItemCaseSensitive(args, "reserved")->valuedouble;
+    if (in_use > most_in_use) most_in_use = in_use;
   }
   assert_int_equal(allocs, 2); /* and the free */
   assert_int_equal(copies, 1);
   assert_true(syncs >= 1);
+  assert_true(most_in_use >= 1 && in_use == 0 && reserved == 0); /* nothing is left */
   cJSON_Delete(document);
 }
 

@@ -439,6 +439,7 @@ kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
   if (__builtin_expect(begin != 0, 0)) {
     char call[512];
     kw_trace_span("op", plan->op->schema.name, kw_request_describe(request, call, sizeof call), begin);
+    kw_device_trace_memory(device);
   }
   return status;
 }

@@ -124,10 +124,9 @@ void kw_activity_record(kw_device *device, bool on) {
 
 void kw_activity_name_stream(const kw_stream *stream) {
   if (stream->device->activity == NULL || !kw_trace_on()) return;
-  char name[128];
-  snprintf(name, sizeof name, "%s stream %" PRIu64 "%s", stream->device->name, stream->token,
-           stream->is_default ? " (default)" : "");
-  kw_trace_name_row(stream->token, name);
+  char name[48];
+  snprintf(name, sizeof name, "stream %" PRIu64 "%s", stream->token, stream->is_default ? " (default)" : "");
+  kw_trace_name_row(stream->token, stream->device->name, name);
 }
 
 uint64_t kw_activity_new_call(void) {

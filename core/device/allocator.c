@@ -163,6 +163,7 @@ static void free_segment(kw_device *device, kw_segment *segment) {
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
   }
   kw_memory_count_freed(&device->memory, segment->size);
+  kw_device_trace_memory(device);
   for (kw_block *block = segment->first; block != NULL;) {
     kw_block *next = block->next;
     free(block);
@@ -262,6 +263,7 @@ static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t 
   kw_memory_count(&stream->device->memory.plugin_allocs);
   if (status != KW_OK) return status;
   kw_memory_rise(&stream->device->memory.held, segment_size);
+  kw_device_trace_memory(stream->device);
   pthread_mutex_lock(&allocator->mutex);
   add_segment(allocator, block->segment);
   pool->bytes += segment_size;

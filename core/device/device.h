@@ -93,6 +93,9 @@ kw_status kw_device_check(const kw_device *device);
 /* Marks the device lost when status says so; returns status. For the result of every slot call of an open device. */
 kw_status kw_device_mark_if_lost(kw_device *device, kw_status status);
 
+/* Its memory into the trace, where it has changed since: when a call of an op, an allocation or a wait ends. */
+void kw_device_trace_memory(kw_device *device);
+
 #define KW_MAX_ALIGNMENT UINT32_C(4096) /* the largest that kw_tensor_ref.alignment tells of */
 
 /* What a new tensor on this device is aligned to at least, in bytes. */

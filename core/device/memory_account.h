@@ -19,6 +19,7 @@ typedef struct kw_memory_account {
   kw_memory_level allocated, held;
   atomic_ullong allocations, releases; /* what is live is the difference */
   atomic_ullong plugin_allocs, plugin_frees, oom_retries, oom_failures;
+  atomic_ullong traced_in_use, traced_reserved; /* the levels that the trace has last */
 } kw_memory_account;
 
 static inline void kw_memory_count(atomic_ullong *number) {

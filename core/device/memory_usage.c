@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/struct.h"
+#include "base/trace.h"
 
 kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument device is NULL.");
@@ -25,6 +26,15 @@ kw_status kw_memory_reset_peak(kw_device *device) {
   kw_memory_reset(&device->memory.allocated);
   kw_memory_reset(&device->memory.held);
   return KW_OK;
+}
+
+void kw_device_trace_memory(kw_device *device) {
+  if (!kw_trace_on()) return;
+  const kw_memory_stats stats = kw_memory_account_read(&device->memory);
+  const uint64_t in_use = atomic_exchange(&device->memory.traced_in_use, stats.allocated);
+  const uint64_t reserved = atomic_exchange(&device->memory.traced_reserved, stats.held);
+  if (in_use == stats.allocated && reserved == stats.held) return;
+  kw_trace_memory(device->name, stats.allocated, stats.held);
 }
 
 /* kw_memory_get_usage where the plugin does not tell. */

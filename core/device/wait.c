@@ -55,6 +55,7 @@ static kw_status synchronize(kw_stream *stream, uint64_t timeout_ns) {
   const uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, stream.synchronize, device->handle, stream->handle, timeout_ns);
   kw_trace_stream_span("sync", "stream", device->name, begin, stream->token, 0);
+  kw_device_trace_memory(device);
   return status;
 }
 

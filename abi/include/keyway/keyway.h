@@ -93,8 +93,11 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_MATH             highest (default) | tf32 | fast: how exactly calls have to compute
  *   KEYWAY_DETERMINISTIC    1: only kernels that give the same bits every time (default: 0)
  *   KEYWAY_LOG              error (default: warn) | info | debug
- *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges,
- *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it)
+ *   KEYWAY_TRACE            a file that gets a trace of ops, copies, allocations and profile ranges, of memory in use,
+ *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it):
+ *                           in Perfetto's format where its name ends with .pftrace or .perfetto-trace, in Chrome's
+ *                           (JSON) otherwise. A FIFO whose reader is slow loses records and keeps nobody waiting
+ *   KEYWAY_TRACE_LIMIT      bytes, as 512MiB: the trace ends there (default: 1GiB; at least 64KiB)
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on, or fewer
  *                           where its cgroup has a quota (rounded down: 2 of 2.5 CPUs)
  *   KEYWAY_OPTIONS          acme.npu.queue_depth=64[;KEY=VALUE]: options of plugins where the application gives none
