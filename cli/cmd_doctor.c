@@ -31,7 +31,9 @@ static const struct {
     {"KEYWAY_CPU_CAPABILITY",
      "reference, baseline, avx2, avx512 or avx512_fp16: what cpu's kernels use; default: the best here"},
     {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above"},
-    {"KEYWAY_PROBE_TIMEOUT_MS", "time limit of one plugin's probe; default: 10000"},
+    {"KEYWAY_PLUGINS", "-NAME[,-NAME]: goes without these plugins, by file, key or vendor.key"},
+    {"KEYWAY_PROBE_TIMEOUT_MS",
+     "how long to wait for processes that look at plugins and come no further; default: 10000"},
 };
 enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
 
@@ -126,9 +128,11 @@ static void print_surroundings(void) {
 
 /* ---- Plugins ----------------------------------------------------------------------------------------------------- */
 
-/* "loaded", "absent" (no driver or hardware for it here) or "failed". */
+/* "ready", "absent" (no driver or hardware for it here), "left out" (no plugin, or KEYWAY_PLUGINS says so) or "failed".
+ */
 static const char *verdict(const kw_plugin_report *report) {
-  if (report->status == KW_OK) return "loaded";
+  if (report->status == KW_OK) return "ready";
+  if (report->status == KW_ERR_UNSUPPORTED && report->reached != KW_STAGE_VERSION) return "left out";
   bool no_hardware = report->reached == KW_STAGE_VERSION &&
                      (report->status == KW_ERR_NOT_FOUND || report->status == KW_ERR_UNSUPPORTED);
   return no_hardware ? "absent" : "failed";
@@ -257,12 +261,12 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
   static const char *const headings[] = {"VERDICT", "PLUGIN",   "REACHED",  "KEY",   "VERSION",
                                          "ABI",     ">DEVICES", ">KERNELS", ">TIME", NULL};
   kw_cli_table *table = as_json || count == 0 ? NULL : kw_cli_table_create(headings);
-  uint32_t loaded = 0, devices = 0;
+  uint32_t ready = 0, devices = 0;
   kw_device_count(&devices);
   for (uint32_t i = 0; i < count; ++i) {
     kw_plugin_report report = {.struct_size = sizeof report};
     if (kw_plugin_get_report(i, &report) != KW_OK) continue;
-    loaded += report.status == KW_OK;
+    ready += report.status == KW_OK;
     add_report_row(table, &report);
     cJSON_AddItemToArray(plugins, report_as_json(&report));
   }
@@ -277,8 +281,7 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
     add_tools_json(cJSON_AddArrayToObject(json, "tools"));
     return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;
   }
-  printf("keyway %s, plugin ABI %s\n%u of %u plugins loaded, %u devices\n\n", kw_version(), abi, loaded, count,
-         devices);
+  printf("keyway %s, plugin ABI %s\n%u of %u plugins ready, %u devices\n\n", kw_version(), abi, ready, count, devices);
   cJSON_Delete(json);
   if (count) {
     kw_cli_table_print(table);
@@ -291,6 +294,8 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
 
 static int run(const kw_cli_args *args) {
   uint32_t before = 0, count = 0;
+  const kw_init_options retry = {.struct_size = sizeof retry, .flags = KW_INIT_RETRY};
+  if (kw_cli_args_has(args, "--retry")) kw_init(&retry); /* where it fails, so does what follows */
   if (kw_plugin_count(&before) != KW_OK) {
     kw_cli_complain(&kw_cli_doctor, "%s", kw_error_message());
     return KW_CLI_FAILED;
@@ -309,15 +314,21 @@ static int run(const kw_cli_args *args) {
   return printed == KW_CLI_OK ? code : printed;
 }
 
-static const kw_cli_option options[] = {KW_CLI_OPTION_JSON, KW_CLI_OPTION_PLUGIN};
+static const kw_cli_option options[] = {
+    KW_CLI_OPTION_JSON,
+    KW_CLI_OPTION_PLUGIN,
+    {"--retry", NULL, "Forget what is kept about plugins, quarantine included, and try all anew"}};
 const kw_cli_command kw_cli_doctor = {
     .name = "doctor",
-    .synopsis = "[--json] [--plugin FILE]...",
+    .synopsis = "[--json] [--retry] [--plugin FILE]...",
     .summary = "Show every plugin that was found, how far it came, and why",
     .details =
         "A plugin is found, opened (dlopen), asked for its symbol, its version and whether its hardware is there\n"
-        "(probe), and then started (init). REACHED is the last of these stages that succeeded; the line below\n"
-        "says why the next one did not. 'absent' means that the plugin is fine but its driver or hardware is not\n"
+        "(probe), and then started (init), in a process of its own; that is repeated in a program's process when\n"
+        "one of its devices is asked for. REACHED is the last of these stages that succeeded; the line below\n"
+        "says why the next one did not. What the processes saw is kept for a while; a plugin that took a program\n"
+        "down while it was opened is in quarantine until --retry. 'absent' means that the plugin is fine but its "
+        "driver or hardware is not\n"
         "here. An option of a plugin is given where a device is named, npu:0/queue_depth=128, or by its whole key\n"
         "in KEYWAY_OPTIONS. Exit status: 0 whenever the report could be made; 2 when a FILE is none.\n",
     .options = options,

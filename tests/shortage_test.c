@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,10 +58,12 @@ INSTEAD_OF(char *, NULL, ENOMEM, realpath, (const char *path, char *resolved), (
 INSTEAD_OF(int, -1, ENOMEM, stat, (const char *path, struct stat *info), (path, info))
 INSTEAD_OF(int, -1, ENOMEM, access, (const char *path, int mode), (path, mode))
 INSTEAD_OF(int, -1, EMFILE, pipe2, (int ends[2], int flags), (ends, flags))
-INSTEAD_OF(int, -1, ENFILE, scandir,
-           (const char *path, struct dirent ***out, int (*filter)(const struct dirent *),
+INSTEAD_OF(int, -1, ENOMEM, fstatat, (int folder, const char *path, struct stat *info, int flags),
+           (folder, path, info, flags))
+INSTEAD_OF(int, -1, ENFILE, scandirat,
+           (int folder, const char *path, struct dirent ***out, int (*filter)(const struct dirent *),
             int (*compare)(const struct dirent **, const struct dirent **)),
-           (path, out, filter, compare))
+           (folder, path, out, filter, compare))
 INSTEAD_OF(int, EAGAIN, EAGAIN, posix_spawn,
            (pid_t * out, const char *path, const posix_spawn_file_actions_t *actions,
             const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment),
@@ -72,6 +75,16 @@ int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...) { /* the library creates no file with it */
   return fails(EMFILE) ? -1 : __real_open(path, flags);
+}
+
+int __real_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return fails(EMFILE) ? -1 : __real_openat(folder, path, flags, mode);
 }
 
 /* ---- One process for each call ----------------------------------------------------------------------------------- */

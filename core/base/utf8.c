@@ -29,6 +29,20 @@ size_t kw_utf8_length(const char *text) {
   return 0;
 }
 
+/* Whether the character is one that moves a terminal's cursor or colours it, or that no text for people has: C0 but for
+ * the line break, DEL, C1. */
+static bool is_control(const char *character, size_t length) {
+  const uint8_t *bytes = (const uint8_t *)character;
+  if (length == 1) return (bytes[0] < 0x20 && bytes[0] != '\n') || bytes[0] == 0x7f;
+  return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
+}
+
+bool kw_text_is_clean(const char *text) {
+  for (size_t length; *text != '\0'; text += length)
+    if ((length = kw_utf8_length(text)) == 0 || is_control(text, length)) return false;
+  return true;
+}
+
 bool kw_utf8_is_valid(const char *text) {
   for (size_t length; *text != '\0'; text += length)
     if ((length = kw_utf8_length(text)) == 0) return false;
@@ -49,10 +63,13 @@ size_t kw_utf8_fit(const char *text, size_t size) {
 bool kw_utf8_mend(char *out, size_t size, const char *text) {
   size_t used = 0;
   while (*text != '\0') {
-    const size_t length = kw_utf8_length(text), written = length != 0 ? length : sizeof replacement - 1;
-    if (used + written >= size) break;
-    memcpy(out + used, length != 0 ? text : replacement, written);
-    used += written;
+    const size_t length = kw_utf8_length(text);
+    const bool blank = *text == '\t' || *text == '\r', good = length != 0 && !is_control(text, length);
+    const char *written = blank ? " " : good ? text : replacement;
+    const size_t size_written = blank ? 1 : good ? length : sizeof replacement - 1;
+    if (used + size_written >= size) break;
+    memcpy(out + used, written, size_written);
+    used += size_written;
     text += length != 0 ? length : 1;
   }
   out[used] = '\0';

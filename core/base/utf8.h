@@ -14,12 +14,16 @@ size_t kw_utf8_length(const char *text);
 
 bool kw_utf8_is_valid(const char *text);
 
+/* Valid, and without control characters but line breaks: what may reach a terminal or a file of others'. */
+bool kw_text_is_clean(const char *text);
+
 /* Where a text that was, or is to be, cut after `size` bytes ends, not within a character: `size` or up to 3 less.
  * Looks at these bytes only. */
 size_t kw_utf8_fit(const char *text, size_t size);
 
-/* Copies `text` into `out` of `size` bytes, NUL included, what is no UTF-8 as U+FFFD; cuts what does not fit, not
- * within a character. True when nothing was cut. */
+/* Copies `text` into `out` of `size` bytes, NUL included, so that it is clean: what is no UTF-8, and control
+ * characters, as U+FFFD, tabs and carriage returns as blanks; cuts what does not fit, not within a character. True when
+ * nothing was cut. */
 bool kw_utf8_mend(char *out, size_t size, const char *text);
 
 /* Printable ASCII, not empty, without blanks and without the characters of `others`: what can identify something. */

@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/struct.h"
 #include "base/utf8.h"
+#include "plugin/facts.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,10 +41,25 @@ static kw_status check_unused(const kw_plugin *plugin, kw_device_info *info) {
   return status == KW_OK ? kw_dtype_mask_check("its flush_subnormal", version, &info->flush_subnormal) : status;
 }
 
+/* As the plugin gives it; of one that is not open, as its helper process saw it. */
+static kw_status ask_info(kw_plugin *plugin, uint32_t index, kw_device_info *info) {
+  if (kw_plugin_is_open(plugin) || plugin->facts == NULL) {
+    kw_status status = KW_ASK(plugin, device.info, plugin->state, index, info);
+    if (status == KW_OK) return KW_OK;
+    return kw_from_plugin(status, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
+  }
+  if (index >= plugin->facts->device_count) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%s.%s has no device %u", plugin->vendor, plugin->key, index);
+  }
+  const kw_device_facts *facts = &plugin->facts->devices[index];
+  *info = facts->info;
+  return facts->status == KW_OK ? KW_OK : kw_fail(facts->status, "%s", facts->reason);
+}
+
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info) {
   kw_device_info info = {.struct_size = sizeof info};
-  kw_status status = KW_ASK(plugin, device.info, plugin->state, index, &info);
-  if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
+  kw_status status = ask_info(plugin, index, &info);
+  if (status != KW_OK) return status;
   status = check_unused(plugin, &info);
   if (status != KW_OK) return kw_wrap(KW_ERR_INTERNAL, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
   info.struct_size = sizeof info;
@@ -165,6 +181,24 @@ static const char *mended_text(const char *text) {
   pthread_mutex_unlock(&lock);
   if (kept != made) free(made);
   return kept->text;
+}
+
+bool kw_device_listed_attribute(const kw_plugin *plugin, uint32_t index, const char *key, kw_attribute *out_value,
+                                kw_status *out_status) {
+  static const char *const common[] = {
+#define KW_ROW(name, of_type) name,
+      KW_ATTRIBUTE_LIST(KW_ROW)
+#undef KW_ROW
+  };
+  size_t i = 0;
+  while (i < sizeof common / sizeof common[0] && strcmp(common[i], key) != 0) i++;
+  if (kw_plugin_is_open(plugin) || i == sizeof common / sizeof common[0]) return false;
+  const kw_attribute *value = kw_facts_attribute(plugin->facts, index, key);
+  if (value != NULL) kw_struct_write(out_value, value, sizeof *value);
+  *out_status = value != NULL ? KW_OK
+                              : kw_fail(KW_ERR_NOT_FOUND, "%s.%s:%u does not tell its attribute '%s'", plugin->vendor,
+                                        plugin->key, index, key);
+  return true;
 }
 
 kw_status kw_device_read_attribute(kw_plugin *plugin, uint32_t index, const char *key, kw_attribute *out_value) {

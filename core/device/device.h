@@ -111,6 +111,10 @@ kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info 
 #define KW_NOT_IN_STABLE_ID "/,;"
 /* kw_device_attribute. */
 kw_status kw_device_read_attribute(kw_plugin *plugin, uint32_t index, const char *key, kw_attribute *out_value);
+/* Answers for a plugin that is not open, by what its helper process saw: the keys of KW_ATTRIBUTE_LIST. False for
+ * others and for one that is open: the plugin has to be asked. */
+bool kw_device_listed_attribute(const kw_plugin *plugin, uint32_t index, const char *key, kw_attribute *out_value,
+                                kw_status *out_status);
 /* The same, in a copy that lives as long as the process: one for all who ask, as long as the facts stay what they are.
  */
 kw_status kw_device_keep_info(kw_plugin *plugin, uint32_t index, const kw_device_info **out_info);

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "device/device.h"
-#include "plugin/load.h"
+#include "plugin/start.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

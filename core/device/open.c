@@ -17,6 +17,7 @@
 #include "device/host_memory.h"
 #include "device/stream_life.h"
 #include "device/wait.h"
+#include "plugin/load.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -179,7 +180,7 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, c
   entry->next = devices;
   devices = entry;
   atomic_fetch_add(&plugin->open_devices, 1);
-  *out_first = !plugin->opened;
+  *out_first = *out_first || !plugin->opened;
   plugin->opened = true;
   pthread_mutex_unlock(&lock);
   status = open_parts(device);
@@ -242,8 +243,13 @@ static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *na
 
 kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, const kw_options *options,
                             bool *out_first, kw_device **out_device) {
-  *out_first = false;
+  *out_first = !kw_plugin_is_open(plugin);
   kw_status status = kw_options_check_device(&plugin->desc, options, name);
+  if (status == KW_OK) status = kw_plugin_open(plugin);
+  if (status == KW_OK && index >= atomic_load(&plugin->device_count)) {
+    status = kw_fail(KW_ERR_NOT_FOUND, "%s is gone: %s.%s has %u devices now", name, plugin->vendor, plugin->key,
+                     atomic_load(&plugin->device_count));
+  }
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
   status = open_or_share(plugin, index, name, options, out_first, out_device);

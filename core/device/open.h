@@ -8,9 +8,9 @@
 #include "device/device.h"
 #include "plugin/option.h"
 
-/* kw_device_open of the plugin's device `index`, which is to be called `name`, with these options for it alone.
- * *out_first: no device of the plugin was opened before, so that its driver may have registered exit handlers
- * (kw_exit_register), also when opening fails. */
+/* kw_device_open of the plugin's device `index`, which is to be called `name`, with these options for it alone; opens
+ * the plugin first, if need be. *out_first: no device of the plugin was opened before, so that it or its driver may
+ * have registered exit handlers (kw_exit_register), also when opening fails. */
 kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, const kw_options *options,
                             bool *out_first, kw_device **out_device);
 

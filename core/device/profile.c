@@ -62,12 +62,12 @@ KW_API kw_status kw_profile_push(const char *name) {
         "kw_profile_push: %d ranges are open in this thread, the first one '%s': is a kw_profile_pop missing?",
         MAX_DEPTH, ranges->ranges[0].name ? ranges->ranges[0].name : "");
   }
-  open_range range = {.begin_ns = kw_trace_begin(), .plugins = kw_plugin_entry_count()};
+  open_range range = {.begin_ns = kw_trace_begin(), .plugins = kw_plugin_open_count()};
   if (kw_trace_on() && !(range.name = strdup(name))) {
     return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the name of a profile range");
   }
   for (uint32_t i = 0; i < range.plugins; ++i) {
-    const kw_plugin *plugin = kw_plugin_at(i);
+    const kw_plugin *plugin = kw_plugin_open_at(i);
     if (listens(plugin)) plugin->profile.push(plugin->state, name);
   }
   ranges->ranges[ranges->depth++] = range;
@@ -82,7 +82,7 @@ KW_API kw_status kw_profile_pop(void) {
   }
   const open_range range = mine->ranges[--mine->depth];
   for (uint32_t i = range.plugins; i-- > 0;) {
-    const kw_plugin *plugin = kw_plugin_at(i);
+    const kw_plugin *plugin = kw_plugin_open_at(i);
     if (listens(plugin)) plugin->profile.pop(plugin->state);
   }
   if (range.name) kw_trace_span("range", range.name, NULL, range.begin_ns);

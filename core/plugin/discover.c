@@ -6,12 +6,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "plugin/elf_file.h"
+#include "plugin/safe_path.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <keyway/plugin.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -79,47 +80,19 @@ static void refuse(kw_candidate *candidate, kw_status status, const char *format
   va_end(arguments);
 }
 
-/* Why users other than this one and root could have put code here; false when none could. */
-static bool is_unsafe(const struct stat *info, const char *what, char *reason, size_t size) {
-  bool directory = S_ISDIR(info->st_mode);
-  if ((info->st_mode & S_IWOTH) != 0 && !(directory && (info->st_mode & S_ISVTX) != 0)) {
-    snprintf(reason, size, "%s may be written by everyone: chmod o-w it", what);
-    return true;
-  }
-  if (info->st_uid != 0 && info->st_uid != geteuid()) {
-    snprintf(reason, size, "%s belongs to user %u, neither to root nor to you: chown it", what, (unsigned)info->st_uid);
-    return true;
-  }
-  return false;
-}
-
 static kw_status status_of(int error) {
   return kw_errno_is_shortage(error) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
 }
 
-/* Whether the file or its directory is unsafe. A directory that cannot be looked at refuses the candidate. */
-static bool file_is_unsafe(kw_candidate *candidate, const struct stat *info, char *reason, size_t size) {
-  if (is_unsafe(info, "the file", reason, size)) return true;
-  char directory[PATH_MAX];
-  snprintf(directory, sizeof directory, "%s", candidate->path);
-  cut_last_component(directory);
-  struct stat directory_info;
-  if (stat(directory, &directory_info) == 0) return is_unsafe(&directory_info, "its directory", reason, size);
-  refuse(candidate, status_of(errno), "its directory cannot be looked at: %s", strerror(errno));
-  return false;
-}
-
-static void check_contents(kw_candidate *candidate) {
-  int file = open(candidate->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) {
-    refuse(candidate, status_of(errno), "cannot be read: %s", strerror(errno));
-    return;
-  }
-  char magic[SELFMAG] = {0};
-  ssize_t count = read(file, magic, sizeof magic);
-  close(file);
-  if (count != SELFMAG || memcmp(magic, ELFMAG, SELFMAG) != 0) {
-    refuse(candidate, KW_ERR_IO, "is not a shared object (no ELF header)");
+/* What the file says of itself, by its descriptor. */
+static void check_contents(kw_candidate *candidate, int file) {
+  char reason[256];
+  if (!kw_elf_is_loadable(file, reason, sizeof reason)) {
+    refuse(candidate, KW_ERR_IO, "%s", reason);
+  } else if (!kw_elf_may_export(file, KW_QUERY_SYMBOL)) {
+    candidate->helper_library = true;
+    refuse(candidate, KW_ERR_UNSUPPORTED,
+           "passed over: it does not export " KW_QUERY_SYMBOL ": no plugin, a library that one needs perhaps");
   }
 }
 
@@ -127,45 +100,38 @@ static uint64_t nanoseconds(struct timespec time) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out_candidate) {
-  kw_candidate candidate = {.status = KW_OK};
-  candidate.path = realpath(path, NULL);
-  if (candidate.path == NULL) {
-    if (errno == ENOENT || errno == ENOTDIR) return kw_fail(KW_ERR_NOT_FOUND, "there is no file %s", path);
-    return kw_fail(status_of(errno), "%s cannot be reached: %s", path, strerror(errno));
-  }
-  struct stat info;
-  if (stat(candidate.path, &info) != 0) {
-    int error = errno;
-    free(candidate.path);
-    return kw_fail(status_of(error), "%s cannot be looked at: %s", path, strerror(error));
-  }
-  candidate.device = info.st_dev;
-  candidate.inode = info.st_ino;
-  candidate.size = (uint64_t)info.st_size;
-  candidate.mtime_ns = nanoseconds(info.st_mtim);
-  candidate.ctime_ns = nanoseconds(info.st_ctim);
-
-  char danger[256];
-  bool unsafe = file_is_unsafe(&candidate, &info, danger, sizeof danger);
-  if (candidate.status != KW_OK) {
-    /* refused already */
-  } else if (S_ISDIR(info.st_mode)) {
-    refuse(&candidate, KW_ERR_IO, "is a directory");
-  } else if (!S_ISREG(info.st_mode)) {
-    refuse(&candidate, KW_ERR_IO, "is not a regular file");
-  } else if (unsafe && !trusted) {
-    refuse(&candidate, KW_ERR_PERMISSION, "not opened: %s, or name the file explicitly if you trust it", danger);
-  } else if (info.st_size == 0) {
-    refuse(&candidate, KW_ERR_IO, "is empty (0 bytes)");
+static void check(kw_candidate *candidate, const kw_safe_path *found) {
+  if (S_ISDIR(found->info.st_mode)) {
+    refuse(candidate, KW_ERR_IO, "is a directory");
+  } else if (!S_ISREG(found->info.st_mode)) {
+    refuse(candidate, KW_ERR_IO, "is not a regular file");
+  } else if (found->danger[0] != '\0' && !candidate->vouched) {
+    refuse(candidate, KW_ERR_PERMISSION, "not opened: %s, or name the file explicitly if you trust it", found->danger);
+  } else if (found->info.st_size == 0) {
+    refuse(candidate, KW_ERR_IO, "is empty (0 bytes)");
+  } else if (found->file < 0) {
+    refuse(candidate, status_of(found->error), "cannot be read: %s", strerror(found->error));
   } else {
-    check_contents(&candidate);
-    if (unsafe && candidate.status == KW_OK) refuse(&candidate, KW_OK, "warning: %s", danger);
+    check_contents(candidate, found->file);
+    if (found->danger[0] != '\0' && candidate->status == KW_OK) refuse(candidate, KW_OK, "warning: %s", found->danger);
   }
-  if (candidate.status == KW_ERR_OUT_OF_MEMORY) {
-    free(candidate.path);
-    return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: %s", path, candidate.reason);
-  }
+}
+
+kw_status kw_candidate_examine(const char *path, bool vouched, kw_candidate *out_candidate) {
+  const char *library = kw_library_directory();
+  if (library == NULL) return KW_ERR_OUT_OF_MEMORY;
+  kw_safe_path found;
+  kw_status status = kw_safe_path_open(path, library, &found);
+  if (status != KW_OK) return status;
+  kw_candidate candidate = {.path = strdup(found.path), .vouched = vouched, .status = KW_OK};
+  candidate.device = found.info.st_dev;
+  candidate.inode = found.info.st_ino;
+  candidate.size = (uint64_t)found.info.st_size;
+  candidate.mtime_ns = nanoseconds(found.info.st_mtim);
+  candidate.ctime_ns = nanoseconds(found.info.st_ctim);
+  if (candidate.path != NULL) check(&candidate, &found);
+  if (found.file >= 0) close(found.file);
+  if (candidate.path == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the path of a plugin");
   *out_candidate = candidate;
   return KW_OK;
 }
@@ -262,6 +228,11 @@ static kw_status fail_short(const char *path) {
   return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s cannot be searched for plugins now: %s", path, strerror(errno));
 }
 
+static void free_names(struct dirent **entries, int count) {
+  for (int i = 0; i < count; i++) free(entries[i]);
+  free(entries);
+}
+
 static kw_status add_directory(kw_candidates *list, const char *path, const char *origin) {
   kw_plugin_directory *entry = remember_directory(path, origin);
   if (entry == NULL) return KW_ERR_OUT_OF_MEMORY;
@@ -273,28 +244,31 @@ static kw_status add_directory(kw_candidates *list, const char *path, const char
     return pass_over(list, entry, path, KW_ERR_INVALID_ARGUMENT,
                      "a relative element of KEYWAY_PLUGIN_PATH is not searched: write the whole path");
   }
-  char directory[PATH_MAX], reason[256];
-  struct stat info;
-  bool reached = realpath(path, directory) != NULL && stat(directory, &info) == 0;
-  if (!reached && kw_errno_is_shortage(errno)) return fail_short(path);
-  if (!reached || !S_ISDIR(info.st_mode)) {
+  const char *library = kw_library_directory();
+  if (library == NULL) return KW_ERR_OUT_OF_MEMORY;
+  kw_safe_path found;
+  kw_status status = kw_safe_path_open(path, library, &found);
+  if (status == KW_ERR_OUT_OF_MEMORY) return fail_short(path);
+  if (status != KW_OK || !S_ISDIR(found.info.st_mode)) {
+    if (status == KW_OK && found.file >= 0) close(found.file);
     return pass_over(list, entry, path, KW_ERR_NOT_FOUND, "is no directory that can be reached");
   }
-  if (is_unsafe(&info, "the directory", reason, sizeof reason)) {
-    return pass_over(list, entry, directory, KW_ERR_PERMISSION, reason);
+  struct dirent **entries = NULL;
+  int count = found.file >= 0 ? scandirat(found.file, ".", &entries, is_library_name, compare_names) : -1;
+  const int error = found.file >= 0 ? errno : found.error;
+  if (found.file >= 0) close(found.file);
+  if (found.danger[0] != '\0') {
+    free_names(entries, count);
+    return pass_over(list, entry, found.path, KW_ERR_PERMISSION, found.danger);
   }
-  struct dirent **entries;
-  int count = scandir(directory, &entries, is_library_name, compare_names);
-  if (count < 0 && kw_errno_is_shortage(errno)) return fail_short(path);
-  if (count < 0) return pass_over(list, entry, directory, KW_ERR_IO, strerror(errno));
-  kw_status status = KW_OK;
-  for (int i = 0; i < count; i++) {
+  if (count < 0 && kw_errno_is_shortage(error)) return fail_short(path);
+  if (count < 0) return pass_over(list, entry, found.path, KW_ERR_IO, strerror(error));
+  for (int i = 0; i < count && status == KW_OK; i++) {
     char file[PATH_MAX + 256];
-    snprintf(file, sizeof file, "%s/%s", directory, entries[i]->d_name);
-    if (status == KW_OK) status = add_file(list, file);
-    free(entries[i]);
+    snprintf(file, sizeof file, "%s/%s", found.path, entries[i]->d_name);
+    status = add_file(list, file);
   }
-  free(entries);
+  free_names(entries, count);
   return status;
 }
 

@@ -19,8 +19,10 @@ typedef struct kw_candidate {
   uint64_t size;
   uint64_t mtime_ns;
   uint64_t ctime_ns;
-  kw_status status; /* KW_OK: may be opened */
-  char reason[512]; /* why not; or a warning when status is KW_OK */
+  bool vouched;        /* the caller named it: unsafe permissions are a warning, and it is never in quarantine */
+  bool helper_library; /* a library beside plugins: no plugin, and nothing is wrong with it */
+  kw_status status;    /* KW_OK: may be opened */
+  char reason[512];    /* why not; or a warning when status is KW_OK */
 } kw_candidate;
 
 typedef struct kw_candidates {
@@ -37,10 +39,10 @@ const kw_plugin_directory *kw_discover_directory(uint32_t index); /* NULL when t
 
 void kw_candidates_free(kw_candidates *candidates);
 
-/* One file. `trusted`: unsafe permissions are a warning, not a refusal. *out_candidate is set on KW_OK only, and its
+/* One file. `vouched`: see kw_candidate. *out_candidate is set on KW_OK only, and its
  * path is the caller's to free; a file that must not be opened is KW_OK with candidate.status set. KW_ERR_NOT_FOUND
  * when there is nothing of that name, KW_ERR_OUT_OF_MEMORY when memory or files are short. */
-kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out_candidate);
+kw_status kw_candidate_examine(const char *path, bool vouched, kw_candidate *out_candidate);
 
 /* The directory that holds keyway/plugins and keyway/keyway-probe: libkeyway.so's own, or ../lib seen from a program
  * that contains the library. Lives as long as the process; "" when it cannot be told. NULL with an error when memory or

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stages of loading: probed in a helper process first, then opened, asked and initialised here.
+ * Listing plugins by what helpers say, and opening them here.
  */
 #include "plugin/load.h"
 
@@ -8,35 +8,18 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "base/utf8.h"
-#include "plugin/kernel.h"
-#include "plugin/negotiate.h"
+#include "plugin/left_out.h"
 #include "plugin/option.h"
 #include "plugin/probe.h"
 #include "plugin/probe_cache.h"
+#include "plugin/quarantine.h"
+#include "plugin/start.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <fenv.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEVICE_LIMIT 4096u /* more devices than any plugin has: a count that is garbage */
-
-/* One try. The entry gets the report when it ends, unless it ends for want of memory. */
-typedef struct attempt {
-  const kw_candidate *candidate;
-  const kw_host_api *services;
-  kw_plugin_entry *entry;
-  kw_plugin_report report;
-  bool starved; /* the host is short of memory, files or processes; the error says of what */
-} attempt;
-
-static kw_status starve(attempt *try, kw_status status) {
-  try->starved = true;
-  return status;
-}
 
 /* ---- Texts of reports -------------------------------------------------------------------------------------------- */
 
@@ -47,15 +30,18 @@ typedef struct text_node {
 
 static text_node *texts; /* under the registry's lock */
 
-/* A copy that lives as long as the process, one for all equal texts. "" when memory is out: the try is starved then. */
-static const char *intern(attempt *try, const char *text) {
+/* A copy that lives as long as the process, one for all equal texts, clean. "" when memory is out, and *starved. */
+static const char *intern(const char *foreign, bool *starved) {
+  char text[2048];
+  kw_utf8_mend(text, sizeof text, foreign);
   for (text_node *node = texts; node != NULL; node = node->next) {
     if (strcmp(node->text, text) == 0) return node->text;
   }
   size_t size = strlen(text) + 1;
   text_node *node = malloc(sizeof *node + size);
   if (node == NULL) {
-    starve(try, kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the report about %s", try->candidate->path));
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the reports about plugins");
+    *starved = true;
     return "";
   }
   memcpy(node->text, text, size);
@@ -64,263 +50,256 @@ static const char *intern(attempt *try, const char *text) {
   return node->text;
 }
 
-/* The same of a plugin's own text, as UTF-8. */
-static const char *intern_foreign(attempt *try, const char *foreign) {
-  char text[1024];
-  kw_utf8_mend(text, sizeof text, foreign);
-  return intern(try, text);
+/* ---- Listing: one candidate ---------------------------------------------------------------------------------------
+ */
+
+/* One candidate of a call of kw_plugins_list. */
+typedef struct listing {
+  const kw_candidate *candidate;
+  kw_plugin_entry *entry; /* NULL: nothing is to be done */
+  kw_plugin_facts *facts; /* of the cache or of a helper; the registry's once the plugin is listed */
+  bool starved;
+} listing;
+
+static void refuse(listing *l, kw_status status, const char *reason) {
+  kw_plugin_report *report = &l->entry->report;
+  report->status = status;
+  report->reason = intern(reason, &l->starved);
 }
 
-static void set_failed(attempt *try, kw_status status) {
-  char reason[1024];
-  try->report.status = status;
-  try->report.reason = intern(try, kw_error_sentence(reason, sizeof reason));
+static void begin_report(listing *l) {
+  const kw_candidate *candidate = l->candidate;
+  l->entry->report = (kw_plugin_report){
+      .struct_size = sizeof(kw_plugin_report), .reached = KW_STAGE_FOUND, .status = candidate->status};
+  kw_plugin_report *report = &l->entry->report;
+  report->key = report->vendor = report->version = report->description = report->build = report->sanitizer = "";
+  report->path = intern(candidate->path, &l->starved);
+  report->reason = intern(candidate->reason, &l->starved);
 }
-
-static void set_identity(attempt *try, const kw_plugin_desc *desc) {
-  kw_plugin_report *report = &try->report;
-  report->abi_version = desc->abi_version;
-  report->key = intern(try, desc->key);
-  report->vendor = intern(try, desc->vendor);
-  report->version = intern_foreign(try, desc->version);
-  report->description = intern_foreign(try, desc->description);
-  report->build = intern_foreign(try, desc->build);
-  report->sanitizer = intern_foreign(try, desc->sanitizer);
-  report->options = desc->options; /* the plugin's own: its library stays open */
-  report->option_count = desc->option_count;
-}
-
-/* ---- In this process --------------------------------------------------------------------------------------------- */
 
 /* Two plugins of one vendor and key cannot both be named. The first one stays. */
-static kw_status check_unique(const kw_plugin_desc *desc) {
+static const kw_plugin_report *find_same(const listing *l) {
   const kw_plugin_entry *entry;
   for (uint32_t i = 0; (entry = kw_plugin_entry_at(i)) != NULL; i++) {
     const kw_plugin_report *report = &entry->report;
-    if (report->reached == KW_STAGE_INIT && strcmp(report->key, desc->key) == 0 &&
-        strcmp(report->vendor, desc->vendor) == 0) {
-      return kw_fail(KW_ERR_BUSY, "%s.%s is already loaded from %s: this one is left out", desc->vendor, desc->key,
-                     report->path);
+    if (entry != l->entry && report->reached == KW_STAGE_INIT && strcmp(report->key, l->facts->key) == 0 &&
+        strcmp(report->vendor, l->facts->vendor) == 0) {
+      return report;
     }
   }
-  return KW_OK;
+  return NULL;
 }
 
-static kw_status count_devices(kw_plugin *plugin, uint32_t least) {
-  uint32_t count = 0;
-  kw_status status = KW_ASK(plugin, device.count, plugin->state, &count);
-  if (status != KW_OK) return kw_from_plugin(status, "device.count failed");
-  if (count > DEVICE_LIMIT) return kw_fail(KW_ERR_INTERNAL, "device.count says %u devices, which cannot be", count);
-  if (count < least) {
-    return kw_fail(KW_ERR_INTERNAL, "device.count says %u devices after %u: it may only grow", count, least);
-  }
-  atomic_store(&plugin->device_count, count);
-  return KW_OK;
-}
-
-void kw_plugin_look_again(kw_plugin *plugin) {
-  if (!atomic_exchange(&plugin->devices_changed, false)) return;
-  if (count_devices(plugin, atomic_load(&plugin->device_count)) == KW_OK) return;
-  kw_log(KW_LOG_ERROR, "%s.%s: %s", plugin->vendor, plugin->key, kw_error_message());
-}
-
-/* Runs init. A failure of the plugin's is its own, unless a service of the host failed it for want of memory. */
-static kw_status run_init(attempt *try, kw_plugin *plugin) {
-  kw_status status = kw_options_check_all(&plugin->desc);
-  if (status != KW_OK) return status;
-  status = kw_kernels_open(plugin);
-  if (status != KW_OK) return starve(try, status);
-  kw_chosen_options chosen;
-  kw_options_choose(&plugin->desc, KW_OPTION_INIT, NULL, &chosen);
-  const kw_init_info info = {.struct_size = sizeof info, .option_count = chosen.count, .options = chosen.items};
-  status = KW_ASK(plugin, desc.init, &plugin->host, &info, &plugin->state);
-  bool starved = atomic_load(&plugin->starved);
-  if (status != KW_OK) {
-    kw_kernels_clear(plugin);
-    status = kw_from_plugin(status, "its init failed");
-    return starved ? starve(try, status) : status;
-  }
-  status = count_devices(plugin, 0);
-  if (status != KW_OK) {
-    plugin->desc.shutdown(plugin->state);
-    atomic_store(&plugin->ended, true);
-    kw_kernels_clear(plugin);
-    return status;
-  }
-  kw_kernels_sort(plugin);
-  return KW_OK;
-}
-
-static kw_status initialize(attempt *try, const kw_plugin_answer *answer) {
-  kw_status status = check_unique(&answer->desc);
-  if (status != KW_OK) return status;
-  /* Never freed, even when init fails: the plugin may have kept the host table. */
-  if (try->entry->plugin == NULL) try->entry->plugin = malloc(sizeof(kw_plugin));
-  kw_plugin *plugin = try->entry->plugin;
-  if (plugin == NULL) return starve(try, kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the plugin's tables"));
-  *plugin = (kw_plugin){
-      .index = try->entry->index,
-      .key = try->report.key,
-      .vendor = try->report.vendor,
-      .desc = answer->desc,
-      .host = *try->services,
-      .native = answer->native,
-#define KW_SLOT_GROUP(group, NAME, required, native, text) .group = answer->group,
-#include "slots.def"
-  };
-  plugin->host.ctx = plugin;
-  plugin->host.abi_version = answer->abi_version;
-  status = run_init(try, plugin);
-  if (status != KW_OK) return status;
-  try->report.device_count = plugin->device_count;
-  try->report.kernel_count = plugin->kernel_count;
-  try->report.native = plugin->native;
-  return KW_OK;
-}
-
-/* The library stays open for ever: code of it may be running any time. */
-static kw_status open_library(const char *path, void **out_library) {
-  *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (*out_library != NULL) return KW_OK;
-  const char *reason = dlerror();
-  if (reason == NULL) reason = "out of memory"; /* not even for the reason */
-  bool memory = strstr(reason, strerror(ENOMEM)) != NULL || strcmp(reason, "out of memory") == 0;
-  return kw_fail(memory ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO, "%s", reason);
-}
-
-/* What the helper did, once more in this process; every stage can still fail, because the helper may have said so some
- * time ago (probe_cache.h). */
-static kw_status open_here(attempt *try) {
-  kw_plugin_report *report = &try->report;
-  void *library;
-  kw_status status = open_library(report->path, &library);
-  if (status != KW_OK) return status;
-  report->reached = KW_STAGE_OPENED;
-  kw_query_fn query;
-  *(void **)&query = dlsym(library, KW_QUERY_SYMBOL);
-  if (query == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "it does not export " KW_QUERY_SYMBOL ": not a Keyway plugin");
-  report->reached = KW_STAGE_SYMBOL;
-
-  kw_plugin_answer answer;
-  status = kw_negotiate(query, &answer);
-  set_identity(try, &answer.desc);
-  if (status != KW_OK) return status;
-  if (try->starved) return KW_ERR_OUT_OF_MEMORY;
-  report->reached = KW_STAGE_VERSION;
-
-  const char *reason = NULL;
-  status = answer.desc.probe(&reason);
-  if (status != KW_OK) {
-    if (reason != NULL) kw_error_offer(kw_fail(status, "%s", reason));
-    return kw_from_plugin(status, "its probe says no");
-  }
-  report->reached = KW_STAGE_PROBE;
-  status = initialize(try, &answer);
-  if (status == KW_OK) report->reached = KW_STAGE_INIT;
-  return status;
-}
-
-/* ---- In the helper ----------------------------------------------------------------------------------------------- */
-
-/* False when the helper says that the file must not be opened here, and the report has it all, or when the try is
- * starved. */
-static bool passes_probe(attempt *try, char *remark, size_t size) {
-  const char *directory = kw_library_directory();
-  if (directory == NULL) {
-    starve(try, KW_ERR_OUT_OF_MEMORY);
+/* Why a plugin that its helper is content with is not listed; false when it can be. */
+static bool is_refused(listing *l, const kw_plugin_desc *desc) {
+  char reason[1024];
+  const kw_plugin_report *other = find_same(l);
+  if (kw_plugin_key_is_left_out(desc->vendor, desc->key)) {
+    l->entry->report.reached = KW_STAGE_PROBE;
+    refuse(l, KW_ERR_UNSUPPORTED, "left out by KEYWAY_PLUGINS");
+  } else if (other != NULL) {
+    snprintf(reason, sizeof reason, "%s.%s is already loaded from %s: this one is left out", desc->vendor, desc->key,
+             other->path);
+    l->entry->report.reached = KW_STAGE_PROBE;
+    refuse(l, KW_ERR_BUSY, reason);
+  } else if (kw_options_check_all(desc) != KW_OK) {
+    l->entry->report.reached = KW_STAGE_PROBE;
+    refuse(l, KW_ERR_INVALID_ARGUMENT, kw_error_sentence(reason, sizeof reason));
+  } else {
     return false;
   }
-  char helper[PATH_MAX + 64];
-  snprintf(helper, sizeof helper, "%s/keyway/" KW_PROBE_PROGRAM, directory);
-  if (kw_probe_cache_find(try->candidate, helper, remark, size)) return true;
-  kw_probe_result result;
-  kw_probe_run(helper, try->candidate->path, &result);
-  if (result.starved) {
-    starve(try, kw_fail(KW_ERR_OUT_OF_MEMORY, "%s", result.reason));
-    return false;
-  }
-  if (result.status == KW_OK) {
-    kw_probe_cache_add(try->candidate, helper, result.reason);
-    snprintf(remark, size, "%s", result.reason);
-    return true;
-  }
-  const kw_plugin_desc desc = {.abi_version = result.abi_version,
-                               .key = result.key,
-                               .vendor = result.vendor,
-                               .version = result.version,
-                               .description = result.description,
-                               .build = result.build,
-                               .sanitizer = result.sanitizer};
-  set_identity(try, &desc);
-  try->report.reached = result.reached;
-  try->report.status = result.status;
-  try->report.reason = intern(try, result.reason);
-  return false;
+  return true;
 }
 
-/* ---- One try ----------------------------------------------------------------------------------------------------- */
-
-static void load(attempt *try) {
-  const kw_candidate *candidate = try->candidate;
-  char remark[1024] = "", reason[2048];
-  if (!passes_probe(try, remark, sizeof remark)) return;
-  if (remark[0] != '\0') {
-    snprintf(reason, sizeof reason, "%s%s%s", candidate->reason, candidate->reason[0] != '\0' ? "; " : "", remark);
-    try->report.reason = intern(try, reason);
-    if (try->starved) return;
-  }
-  fenv_t environment; /* a library linked with -ffast-math flushes subnormals in the thread that opens it */
-  fegetenv(&environment);
-  kw_status status = open_here(try);
-  fesetenv(&environment);
-  if (status != KW_OK && !try->starved) set_failed(try, status);
+static void note_remark(listing *l) {
+  char reason[2048];
+  if (l->facts->reason[0] == '\0') return;
+  const char *first = l->candidate->reason;
+  snprintf(reason, sizeof reason, "%s%s%s", first, first[0] != '\0' ? "; " : "", l->facts->reason);
+  l->entry->report.reason = intern(reason, &l->starved);
 }
 
-static void run(attempt *try) {
-  uint64_t begin = kw_trace_now();
-  const kw_candidate *candidate = try->candidate;
-  kw_plugin_report *report = &try->report;
-  *report = (kw_plugin_report){.struct_size = sizeof *report, .reached = KW_STAGE_FOUND, .status = candidate->status};
-  report->path = intern(try, candidate->path);
-  report->reason = intern(try, candidate->reason);
-  report->key = report->vendor = report->version = report->description = report->build = report->sanitizer = "";
-  if (try->starved) return;
-  try->entry = kw_plugin_entry_obtain(candidate->path, candidate->device, candidate->inode);
-  if (try->entry == NULL) {
-    starve(try, KW_ERR_OUT_OF_MEMORY);
+/* Makes the entry's plugin one that is listed, of what its helper said. */
+static void list(listing *l, const kw_plugin_desc *desc, const kw_host_api *services) {
+  kw_plugin *plugin = l->entry->plugin; /* never freed: the plugin of an earlier try may have kept its host table */
+  if (plugin == NULL) plugin = l->entry->plugin = malloc(sizeof *plugin);
+  if (plugin == NULL) {
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the plugin's tables");
+    l->starved = true;
     return;
   }
-  if (try->entry->report.reached == KW_STAGE_INIT) {
-    *report = try->entry->report;
+  *plugin = (kw_plugin){.index = l->entry->index,
+                        .facts = l->facts,
+                        .key = l->facts->key,
+                        .vendor = l->facts->vendor,
+                        .desc = *desc,
+                        .host = *services,
+                        .native = l->facts->native,
+                        .device_count = l->facts->device_count};
+  note_remark(l);
+  l->entry->report.reached = KW_STAGE_INIT;
+  l->entry->report.status = KW_OK;
+  l->facts = NULL; /* the plugin's */
+}
+
+/* Enters what the facts say into the report, and the plugin into the list if they are good. */
+static void take_facts(listing *l, const kw_host_api *services) {
+  const kw_plugin_facts *facts = l->facts;
+  kw_plugin_report *report = &l->entry->report;
+  const kw_plugin_desc desc = {.abi_version = facts->abi_version,
+                               .key = facts->key,
+                               .vendor = facts->vendor,
+                               .version = facts->version,
+                               .description = facts->description,
+                               .build = facts->build,
+                               .sanitizer = facts->sanitizer,
+                               .options = facts->options,
+                               .option_count = facts->option_count};
+  report->abi_version = facts->abi_version;
+  report->key = intern(facts->key, &l->starved);
+  report->vendor = intern(facts->vendor, &l->starved);
+  report->version = intern(facts->version, &l->starved);
+  report->description = intern(facts->description, &l->starved);
+  report->build = intern(facts->build, &l->starved);
+  report->sanitizer = intern(facts->sanitizer, &l->starved);
+  if (facts->status != KW_OK) {
+    report->reached = facts->reached;
+    refuse(l, facts->status, facts->reason);
     return;
   }
-  if (report->status == KW_OK) load(try);
+  if (is_refused(l, &desc) || l->starved) return;
+  report->device_count = facts->device_count;
+  report->kernel_count = facts->kernel_count;
+  report->native = facts->native;
+  report->options = facts->options;
+  report->option_count = facts->option_count;
+  list(l, &desc, services);
+}
+
+static void end_listing(listing *l, uint64_t begin) {
+  kw_plugin_report *report = &l->entry->report;
   report->load_ns = kw_trace_now() - begin;
-  /* Also after a starved try: the entry then tells why it is not loaded. */
-  if (try->starved) {
+  kw_facts_free(l->facts);
+  if (l->starved) { /* the entry then tells why it is not loaded */
     report->status = KW_ERR_OUT_OF_MEMORY;
+    report->reached = report->reached == KW_STAGE_INIT ? KW_STAGE_PROBE : report->reached;
     report->reason = "the host was short of memory";
   }
-  try->entry->report = *report;
   if (kw_trace_on()) kw_trace_span("load", report->path, report->reason, begin);
   kw_log(KW_LOG_INFO, "plugin %s: reached %s%s%s", report->path, kw_stage_name(report->reached),
          report->reason[0] != '\0' ? ": " : "", report->reason);
 }
 
-kw_status kw_plugin_try(const kw_candidate *candidate, const kw_host_api *services, kw_plugin_report *out_report) {
-  attempt try = {.candidate = candidate, .services = services};
-  kw_plugins_lock();
-  run(&try);
-  kw_plugins_unlock();
-  *out_report = try.report;
-  if (!try.starved) return KW_OK;
-  return kw_wrap(KW_ERR_OUT_OF_MEMORY, "plugin %s was not tried to the end: free some, and try again", candidate->path);
+/* ---- Listing: all candidates --------------------------------------------------------------------------------------
+ */
+
+/* Whether the candidate needs no helper: it is refused as it is, or known. */
+static bool is_settled(listing *l, const char *helper) {
+  char reason[512];
+  if (l->starved || l->entry->report.status != KW_OK) return true;
+  if (kw_plugin_file_is_left_out(l->candidate->path)) {
+    refuse(l, KW_ERR_UNSUPPORTED, "left out by KEYWAY_PLUGINS");
+    return true;
+  }
+  if (!l->candidate->vouched && kw_quarantine_find(l->candidate, reason, sizeof reason)) {
+    refuse(l, KW_ERR_PERMISSION, reason);
+    return true;
+  }
+  l->facts = kw_probe_cache_find(l->candidate, helper);
+  return l->facts != NULL;
 }
 
-void kw_plugins_tried(void) {
-  kw_plugins_lock();
+/* A file that was tried before has its entry; one that is listed is left alone. */
+static bool begin_listing(listing *l, const kw_candidate *candidate) {
+  *l = (listing){.candidate = candidate};
+  l->entry = kw_plugin_entry_obtain(candidate);
+  if (l->entry == NULL) return false;
+  if (l->entry->report.reached == KW_STAGE_INIT) {
+    l->entry = NULL;
+  } else {
+    begin_report(l);
+  }
+  return true;
+}
+
+/* Asks helpers about those that are not settled. */
+static void ask_helpers(listing *listings, kw_probe *probes, uint32_t count, const char *helper) {
+  uint32_t asked = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    listing *l = &listings[i];
+    if (l->entry != NULL && !is_settled(l, helper)) probes[asked++] = (kw_probe){.path = l->candidate->path};
+  }
+  if (asked == 0) return;
+  kw_probe_run(helper, probes, asked);
+  asked = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    listing *l = &listings[i];
+    if (l->entry == NULL || l->starved || l->facts != NULL || l->entry->report.status != KW_OK) continue;
+    const kw_probe *probe = &probes[asked++];
+    l->facts = probe->facts;
+    if (l->facts != NULL) {
+      kw_probe_cache_add(l->candidate, helper, l->facts);
+      continue;
+    }
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "%s", probe->starved ? probe->reason : "no memory for what its helper said");
+    l->starved = true;
+  }
+}
+
+static kw_status list_all(const kw_candidate *candidates, uint32_t count, const kw_host_api *services,
+                          listing *listings, kw_probe *probes) {
+  const uint64_t begin = kw_trace_now();
+  char helper[PATH_MAX + 64];
+  const char *directory = kw_library_directory();
+  if (directory == NULL) return KW_ERR_OUT_OF_MEMORY;
+  snprintf(helper, sizeof helper, "%s/keyway/" KW_PROBE_PROGRAM, directory);
+  uint32_t begun = 0;
+  while (begun < count && begin_listing(&listings[begun], &candidates[begun])) begun++;
+  kw_status status = begun == count ? KW_OK : KW_ERR_OUT_OF_MEMORY;
+  ask_helpers(listings, probes, begun, helper);
+  for (uint32_t i = 0; i < begun; i++) {
+    listing *l = &listings[i];
+    if (l->entry == NULL) continue;
+    if (!l->starved && l->facts != NULL) take_facts(l, services);
+    if (l->starved) {
+      status = kw_wrap(KW_ERR_OUT_OF_MEMORY, "plugin %s was not tried to the end: free some, and try again",
+                       l->candidate->path);
+    }
+    end_listing(l, begin);
+  }
   kw_probe_cache_save();
+  return status;
+}
+
+kw_status kw_plugins_list(const kw_candidate *candidates, uint32_t count, const kw_host_api *services) {
+  listing *listings = calloc((size_t)count + 1, sizeof *listings);
+  kw_probe *probes = calloc((size_t)count + 1, sizeof *probes);
+  kw_status status = KW_OK;
+  if (listings != NULL && probes != NULL) {
+    kw_plugins_lock();
+    status = list_all(candidates, count, services, listings, probes);
+    kw_plugins_unlock();
+  } else {
+    status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for looking at plugins");
+  }
+  free(listings);
+  free(probes);
+  return status;
+}
+
+kw_plugin_report kw_plugin_report_of(const kw_candidate *candidate, kw_plugin **out_plugin) {
+  kw_plugin_report report = {.struct_size = sizeof report, .reason = "", .path = ""};
+  const kw_plugin_entry *entry;
+  *out_plugin = NULL;
+  kw_plugins_lock();
+  for (uint32_t i = 0; (entry = kw_plugin_entry_at(i)) != NULL; i++) {
+    const kw_candidate *known = &entry->candidate;
+    if (known->inode != candidate->inode || known->device != candidate->device) continue;
+    report = entry->report;
+    if (report.reached == KW_STAGE_INIT) *out_plugin = entry->plugin;
+  }
   kw_plugins_unlock();
+  return report;
 }
 
 bool kw_plugins_try_again(const kw_host_api *services) {
@@ -331,8 +310,102 @@ bool kw_plugins_try_again(const kw_host_api *services) {
     if (report.status != KW_ERR_OUT_OF_MEMORY) continue;
     if (kw_candidate_examine(report.path, false, &candidate) != KW_OK) continue;
     any = any || candidate.status == KW_OK;
-    if (candidate.status == KW_OK) kw_plugin_try(&candidate, services, &report);
+    if (candidate.status == KW_OK) kw_plugins_list(&candidate, 1, services);
     free(candidate.path);
   }
   return any;
+}
+
+void kw_plugins_forget(void) {
+  kw_plugins_lock();
+  kw_probe_cache_clear();
+  kw_quarantine_lift();
+  kw_plugins_unlock();
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* How far a start has come. */
+typedef struct progress {
+  kw_open_mark *mark;
+  kw_stage reached;
+} progress;
+
+static void note_stage(void *user, const kw_plugin *plugin, kw_stage reached) {
+  (void)plugin;
+  progress *p = user;
+  p->reached = reached;
+  kw_quarantine_advance(p->mark, reached);
+}
+
+/* Under the lock: what a start that failed leaves behind. */
+static void end_failed(kw_plugin_entry *entry, kw_stage reached, kw_status status, bool starved) {
+  char reason[1024];
+  bool ignored = false;
+  if (starved) return; /* it stays listed: the next who asks for it tries again */
+  entry->report.reached = reached;
+  entry->report.status = status;
+  entry->report.reason = intern(kw_error_sentence(reason, sizeof reason), &ignored);
+  entry->report.device_count = 0;
+}
+
+/* Under the lock. */
+static void end_started(kw_plugin_entry *entry) {
+  kw_plugin *plugin = entry->plugin;
+  kw_plugin_open_add(plugin);
+  entry->report.device_count = atomic_load(&plugin->device_count);
+  entry->report.kernel_count = plugin->kernel_count;
+  entry->report.native = plugin->native;
+  entry->report.options = plugin->desc.options;
+  entry->report.option_count = plugin->desc.option_count;
+  entry->report.opened = 1;
+}
+
+/* Under the lock, which is released meanwhile. */
+static kw_status open_here(kw_plugin_entry *entry) {
+  kw_plugin *plugin = entry->plugin;
+  bool starved = false;
+  const uint64_t begin = kw_trace_now();
+  atomic_store(&plugin->phase, KW_PLUGIN_OPENING);
+  kw_plugins_unlock();
+  progress p = {.reached = KW_STAGE_FOUND};
+  if (!entry->candidate.vouched) p.mark = kw_quarantine_begin(&entry->candidate);
+  fenv_t environment; /* a library linked with -ffast-math flushes subnormals in the thread that opens it */
+  fegetenv(&environment);
+  kw_status status = kw_plugin_start(plugin, entry->candidate.path, note_stage, &p, &starved);
+  fesetenv(&environment);
+  kw_quarantine_end(p.mark);
+  kw_plugins_lock();
+  if (status == KW_OK) {
+    end_started(entry);
+    if (kw_trace_on()) kw_trace_span("load", entry->report.path, NULL, begin);
+  } else {
+    end_failed(entry, p.reached, status, starved);
+    status = kw_wrap(status, "plugin %s could not be opened", entry->report.path);
+  }
+  atomic_store_explicit(&plugin->phase, status == KW_OK ? KW_PLUGIN_OPEN : KW_PLUGIN_LISTED, memory_order_release);
+  kw_plugins_wake();
+  return status;
+}
+
+/* Under the lock. */
+static kw_status open_listed(kw_plugin_entry *entry) {
+  kw_plugin *plugin = entry->plugin;
+  while (atomic_load(&plugin->phase) == KW_PLUGIN_OPENING) kw_plugins_wait();
+  if (kw_plugin_is_open(plugin)) return KW_OK;
+  if (entry->report.reached == KW_STAGE_INIT) return open_here(entry);
+  return kw_fail(entry->report.status, "plugin %s could not be opened\n  because: %s", entry->report.path,
+                 entry->report.reason);
+}
+
+kw_status kw_plugin_open(kw_plugin *plugin) {
+  if (kw_plugin_is_open(plugin)) return KW_OK;
+  if (kw_plugin_is_starting_here()) {
+    return kw_fail(KW_ERR_BUSY, "%s.%s cannot be opened from within another plugin's init", plugin->vendor,
+                   plugin->key);
+  }
+  kw_plugins_lock();
+  kw_status status = open_listed(kw_plugin_entry_at(plugin->index));
+  kw_plugins_unlock();
+  return status;
 }

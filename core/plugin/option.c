@@ -101,6 +101,10 @@ kw_status kw_options_start(const kw_option *given, uint32_t count) {
   return KW_OK;
 }
 
+const kw_options *kw_options_given_at_start(void) {
+  return &given_at_start;
+}
+
 /* ---- A plugin's -------------------------------------------------------------------------------------------------- */
 
 /* Not an option for a place of a later version's. */

@@ -32,6 +32,9 @@ void kw_options_free(kw_options *options);
  * KEYWAY_OPTIONS it reads as far as it makes sense, and logs that. */
 kw_status kw_options_start(const kw_option *given, uint32_t count);
 
+/* What kw_init was given. */
+const kw_options *kw_options_given_at_start(void);
+
 /* Holds them against a plugin's: KW_ERR_INVALID_ARGUMENT for a key with its prefix that is none of them. */
 kw_status kw_options_check_all(const kw_plugin_desc *desc);
 

@@ -7,14 +7,19 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "plugin/quarantine.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static kw_plugin_entry **entries;
 static uint32_t entry_count;
+static kw_plugin *last_open; /* of the open ones; each leads to the one before it */
+static uint32_t open_count;
 
 const char *kw_stage_name(kw_stage stage) {
   static const char *const names[] = {"found", "opened", "symbol", "version", "probe", "init"};
@@ -39,20 +44,46 @@ void kw_plugins_unlock(void) {
   pthread_mutex_unlock(&lock);
 }
 
-kw_plugin_entry *kw_plugin_entry_obtain(const char *path, uint64_t device, uint64_t inode) {
-  for (uint32_t i = 0; i < entry_count && inode != 0; i++) {
-    if (entries[i]->inode == inode && entries[i]->device == device) return entries[i];
-  }
-  kw_plugin_entry **grown = kw_array_grow(entries, entry_count, sizeof *grown);
+void kw_plugins_wait(void) {
+  pthread_cond_wait(&changed, &lock);
+}
+
+void kw_plugins_wake(void) {
+  pthread_cond_broadcast(&changed);
+}
+
+/* The entry keeps the candidate as it is now, with its own copy of the path. */
+static bool keep_candidate(kw_plugin_entry *entry, const kw_candidate *candidate) {
+  char *path = strdup(candidate->path);
+  if (path == NULL) return false;
+  /* The path that was there stays: reports name it. */
+  entry->candidate = *candidate;
+  entry->candidate.path = path;
+  return true;
+}
+
+/* The same file, by whatever name; of a place without a file the name counts. */
+static bool is_same(const kw_candidate *a, const kw_candidate *b) {
+  if (a->inode == 0 && b->inode == 0) return strcmp(a->path, b->path) == 0;
+  return a->inode == b->inode && a->device == b->device;
+}
+
+kw_plugin_entry *kw_plugin_entry_obtain(const kw_candidate *candidate) {
+  kw_plugin_entry *entry = NULL;
+  for (uint32_t i = 0; i < entry_count && entry == NULL; i++)
+    if (is_same(&entries[i]->candidate, candidate)) entry = entries[i];
+  if (entry != NULL && entry->report.reached == KW_STAGE_INIT) return entry;
+  kw_plugin_entry **grown = entry == NULL ? kw_array_grow(entries, entry_count, sizeof *grown) : entries;
   if (grown != NULL) entries = grown;
-  kw_plugin_entry *entry = grown != NULL ? calloc(1, sizeof *entry) : NULL;
-  if (entry == NULL) {
-    kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the report about %s", path);
+  const bool is_new = entry == NULL;
+  if (is_new && grown != NULL) entry = calloc(1, sizeof *entry);
+  if (entry == NULL || !keep_candidate(entry, candidate)) {
+    if (is_new) free(entry);
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the report about %s", candidate->path);
     return NULL;
   }
+  if (!is_new) return entry;
   entry->index = entry_count;
-  entry->device = device;
-  entry->inode = inode;
   entries[entry_count++] = entry;
   return entry;
 }
@@ -85,15 +116,46 @@ kw_plugin *kw_plugin_at(uint32_t index) {
   return plugin;
 }
 
+uint32_t kw_plugin_open_count(void) {
+  pthread_mutex_lock(&lock);
+  const uint32_t count = open_count;
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+kw_plugin *kw_plugin_open_at(uint32_t index) {
+  pthread_mutex_lock(&lock);
+  kw_plugin *plugin = index < open_count ? last_open : NULL;
+  for (uint32_t i = open_count; plugin != NULL && --i > index;) plugin = plugin->opened_before;
+  pthread_mutex_unlock(&lock);
+  return plugin;
+}
+
+void kw_plugin_open_add(kw_plugin *plugin) {
+  plugin->opened_before = last_open;
+  last_open = plugin;
+  open_count++;
+}
+
+static _Thread_local bool starting_here;
+
+bool kw_plugin_is_starting_here(void) {
+  return starting_here;
+}
+
+void kw_plugin_set_starting_here(bool starting) {
+  starting_here = starting;
+}
+
 void kw_plugins_shut_down(void) {
-  if (pthread_mutex_trylock(&lock) != 0) return; /* a plugin is being loaded: nothing can be said about any of them */
-  for (uint32_t i = entry_count; i-- > 0;) {
-    const kw_plugin_entry *entry = entries[i];
-    if (entry->report.reached != KW_STAGE_INIT || atomic_load(&entry->plugin->open_devices) != 0) continue;
-    if (entry->plugin->desc.shutdown(entry->plugin->state) != KW_OK) {
-      kw_log(KW_LOG_WARN, "%s.%s: shutdown failed", entry->plugin->vendor, entry->plugin->key);
+  if (!kw_plugin_is_starting_here()) kw_quarantine_forgive(); /* no plugin's init has called exit */
+  if (pthread_mutex_trylock(&lock) != 0) return; /* helpers are at work: nothing can be said about any plugin */
+  for (kw_plugin *plugin = last_open; plugin != NULL; plugin = plugin->opened_before) {
+    if (atomic_load(&plugin->open_devices) != 0) continue;
+    if (plugin->desc.shutdown(plugin->state) != KW_OK) {
+      kw_log(KW_LOG_WARN, "%s.%s: shutdown failed", plugin->vendor, plugin->key);
     }
-    atomic_store(&entry->plugin->ended, true);
+    atomic_store(&plugin->ended, true);
   }
   pthread_mutex_unlock(&lock);
 }

@@ -9,6 +9,7 @@
 #include <keyway/plugin.h>
 
 #include "base/error.h"
+#include "plugin/discover.h"
 
 #include <stdatomic.h>
 
@@ -22,9 +23,17 @@ typedef struct kw_kernel {
   bool off;       /* only for who names it: last in the order */
 } kw_kernel;
 
-/* A plugin whose init was called: host-owned copies of what it offers, so that no NULL slot is ever called. */
+/* What this process has of a plugin. It is LISTED when its helper process has shown what it is; its library is opened
+ * here, and init called, when one of its devices is asked for (kw_plugin_open). */
+typedef enum kw_plugin_state { KW_PLUGIN_LISTED, KW_PLUGIN_OPENING, KW_PLUGIN_OPEN } kw_plugin_state;
+
+/* A plugin: host-owned copies of what it offers, so that no NULL slot is ever called. Its slots are called once it is
+ * open. */
 typedef struct kw_plugin {
-  uint32_t index; /* of its entry in the registry */
+  uint32_t index;                      /* of its entry in the registry */
+  atomic_uint phase;                   /* kw_plugin_state; changes under the registry's lock */
+  struct kw_plugin *opened_before;     /* of the open ones; under the registry's lock */
+  const struct kw_plugin_facts *facts; /* what the helper saw; they stay as long as the process */
   const char *key;
   const char *vendor;
   void *state;                 /* what init returned */
@@ -60,22 +69,30 @@ static inline kw_status kw_plugin_status(const kw_plugin *plugin, kw_status stat
  * looks at the status. */
 #define KW_ASK(of_plugin, slot, ...) kw_plugin_status((of_plugin), (of_plugin)->slot(__VA_ARGS__))
 
+static inline bool kw_plugin_is_open(const kw_plugin *plugin) {
+  return atomic_load_explicit(&plugin->phase, memory_order_acquire) == KW_PLUGIN_OPEN;
+}
+
 /* One candidate that was tried, once or more; lives as long as the process. Under the registry's lock. */
 typedef struct kw_plugin_entry {
   kw_plugin_report report;
-  uint32_t index;  /* in the registry */
-  uint64_t device; /* of the file system; with inode the file's identity */
-  uint64_t inode;
-  kw_plugin *plugin; /* once init was called; in use when report.reached == KW_STAGE_INIT */
+  uint32_t index;         /* in the registry */
+  kw_candidate candidate; /* with a path of the entry's own */
+  const kw_host_api *services;
+  kw_plugin *plugin; /* once it was listed; in use when report.reached == KW_STAGE_INIT */
 } kw_plugin_entry;
 
-/* The registry's lock is held while a plugin is loaded; those who look at the registry wait for that. */
+/* The registry's lock is held while helpers look at plugins; those who look at the registry wait for that. It is not
+ * held while a plugin's code runs in this process. */
 void kw_plugins_lock(void);
 void kw_plugins_unlock(void);
+/* Under the lock: waits until a plugin's state has changed, or tells those who wait. */
+void kw_plugins_wait(void);
+void kw_plugins_wake(void);
 
-/* Under the lock: the entry of this file, new or from an earlier try (a candidate without a file has a new one each
- * time); NULL with an error when memory is out. */
-kw_plugin_entry *kw_plugin_entry_obtain(const char *path, uint64_t device, uint64_t inode);
+/* Under the lock: the entry of this file, or of a place without one by its name, new or from an earlier try; NULL with
+ * an error when memory is out. */
+kw_plugin_entry *kw_plugin_entry_obtain(const kw_candidate *candidate);
 /* Under the lock: the entry with this index, or NULL. */
 kw_plugin_entry *kw_plugin_entry_at(uint32_t index);
 
@@ -83,8 +100,18 @@ kw_plugin_entry *kw_plugin_entry_at(uint32_t index);
 uint32_t kw_plugin_entry_count(void);
 /* The report of entry `index`; false when there is none. */
 bool kw_plugin_report_at(uint32_t index, kw_plugin_report *out_report);
-/* The plugin of entry `index` if it reached KW_STAGE_INIT, or NULL. */
+/* The plugin of entry `index`, open or listed, if it reached KW_STAGE_INIT; or NULL. */
 kw_plugin *kw_plugin_at(uint32_t index);
+
+/* The plugins that are open in this process, in the order in which they were opened: how many, and number `index`. */
+uint32_t kw_plugin_open_count(void);
+kw_plugin *kw_plugin_open_at(uint32_t index);
+/* Under the lock: adds one. */
+void kw_plugin_open_add(kw_plugin *plugin);
+
+/* Whether this thread runs the code of a plugin that is being opened (start.h), which may not call the library. */
+bool kw_plugin_is_starting_here(void);
+void kw_plugin_set_starting_here(bool starting);
 
 /* Shuts down the plugins that have no open device. One that has some is left alone: its memory may still be in use by
  * threads that go on until the process is gone. At exit. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The library's side of keyway-probe: starting it, listening to it, and saying how it ended.
+ * The library's side of keyway-probe: starting helpers, listening to them, and saying how each ended.
  */
 #include "plugin/probe.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "plugin/option.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +27,35 @@
 
 extern char **environ;
 
+#define TOGETHER 32 /* helpers at a time */
+#define LINE_LIMIT (8u << 20)
+#define STEP_LIMIT 32u /* more than a helper takes: who goes on telling of new ones gets no more time for them */
+
 typedef struct helper {
+  kw_probe *probe; /* NULL: none runs here */
   pid_t pid;
-  int facts;  /* what it writes to KW_PROBE_FD */
-  int errors; /* its stderr */
-  char line[1280];
-  size_t line_length;
+  int facts;  /* what it writes to KW_PROBE_FD; -1 when that has ended */
+  int errors; /* its stderr; -1 as well */
+  char *line; /* as far as it has come */
+  uint32_t line_length;
+  char doing[64];
+  unsigned steps;       /* that it has told of */
+  int64_t queued;       /* milliseconds for which it has waited for a CPU */
   char last_error[512]; /* the tail of stderr */
   size_t error_length;
-  bool ended; /* the "end" line came */
+  bool ended;   /* the "end" line came */
+  bool lost;    /* the last facts could not be read ... */
+  bool starved; /* ... or a line not be kept, for want of memory */
 } helper;
+
+/* All of a call. */
+typedef struct crowd {
+  const char *program;
+  char **environment; /* of the helpers */
+  int limit;          /* milliseconds */
+  int64_t deadline;
+  helper helpers[TOGETHER];
+} crowd;
 
 static int64_t now_ms(void) {
   struct timespec now;
@@ -50,21 +71,11 @@ static int timeout_ms(void) {
   return end != text && *end == '\0' && value > 0 && value <= 3600 * 1000 ? (int)value : DEFAULT_TIMEOUT_MS;
 }
 
-static void refuse(kw_probe_result *result, kw_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void refuse(kw_probe_result *result, kw_status status, const char *format, ...) {
-  result->status = status;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(result->reason, sizeof result->reason, format, arguments);
-  va_end(arguments);
-}
-
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 /* The helper gets its own process group (so that a hang is ended with all its children), default signals, and no
  * descriptors but 0 to 3. Returns 0 or an errno. */
-static int spawn_helper(const char *program, const char *path, int facts_end, int errors_end, pid_t *out_pid) {
+static int spawn_helper(const crowd *c, const char *path, int facts_end, int errors_end, pid_t *out_pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int error = posix_spawn_file_actions_init(&actions);
@@ -87,7 +98,7 @@ static int spawn_helper(const char *program, const char *path, int facts_end, in
   if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, facts_end, KW_PROBE_FD);
   if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, KW_PROBE_FD + 1);
   char *const arguments[] = {(char *)KW_PROBE_PROGRAM, (char *)path, NULL};
-  if (error == 0) error = posix_spawn(out_pid, program, &actions, &attributes, arguments, environ);
+  if (error == 0) error = posix_spawn(out_pid, c->program, &actions, &attributes, arguments, c->environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -107,8 +118,9 @@ static int open_pipe(int ends[2]) {
   return error;
 }
 
-static int start(helper *h, const char *program, const char *path) {
+static int start(const crowd *c, helper *h, kw_probe *probe) {
   int facts[2], errors[2];
+  *h = (helper){.doing = "before it was opened"};
   int error = open_pipe(facts);
   if (error != 0) return error;
   error = open_pipe(errors);
@@ -117,7 +129,7 @@ static int start(helper *h, const char *program, const char *path) {
     close(facts[1]);
     return error;
   }
-  error = spawn_helper(program, path, facts[1], errors[1], &h->pid);
+  error = spawn_helper(c, probe->path, facts[1], errors[1], &h->pid);
   close(facts[1]);
   close(errors[1]);
   if (error != 0) {
@@ -125,6 +137,7 @@ static int start(helper *h, const char *program, const char *path) {
     close(errors[0]);
     return error;
   }
+  h->probe = probe;
   h->facts = facts[0];
   h->errors = errors[0];
   fcntl(h->facts, F_SETFL, O_NONBLOCK);
@@ -132,60 +145,100 @@ static int start(helper *h, const char *program, const char *path) {
   return 0;
 }
 
-/* ---- Listening --------------------------------------------------------------------------------------------------- */
-
-static void take_line(helper *h, kw_probe_result *result) {
-  char *text = strchr(h->line, ' ');
-  if (text == NULL) {
-    h->ended = strcmp(h->line, "end") == 0;
-    return;
+/* This process's environment, and what is the helper's own. NULL when memory is out. */
+static char **make_environment(void) {
+  const kw_options *options = kw_options_given_at_start();
+  uint32_t count = 0, used = 0;
+  while (environ != NULL && environ[count] != NULL) count++;
+  char **made = calloc((size_t)count + options->count + 2, sizeof *made);
+  if (made == NULL) return NULL;
+  for (uint32_t i = 0; i < count; i++)
+    if (strncmp(environ[i], KW_PROBE_VARIABLE, strlen(KW_PROBE_VARIABLE)) != 0) made[used++] = environ[i];
+  made[used++] = (char *)KW_PROBE_VARIABLE "=1";
+  for (uint32_t i = 0; i < options->count; i++) {
+    const kw_option *option = &options->items[i];
+    if (asprintf(&made[used], KW_PROBE_OPTION_VARIABLE "%u=%s=%s", i, option->key, option->value) > 0) {
+      used++;
+      continue;
+    }
+    made[used] = NULL;
+    while (i-- > 0) free(made[--used]);
+    free(made);
+    return NULL;
   }
-  *text++ = '\0';
-  const struct {
-    const char *word;
-    char *to;
-    size_t size;
-  } texts[] = {{"key", result->key, sizeof result->key},
-               {"vendor", result->vendor, sizeof result->vendor},
-               {"version", result->version, sizeof result->version},
-               {"description", result->description, sizeof result->description},
-               {"build", result->build, sizeof result->build},
-               {"sanitizer", result->sanitizer, sizeof result->sanitizer},
-               {"reason", result->reason, sizeof result->reason},
-               {"remark", result->reason, sizeof result->reason}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    if (strcmp(h->line, texts[i].word) == 0) kw_utf8_mend(texts[i].to, texts[i].size, text);
-  }
-  unsigned long number = strtoul(text, NULL, 10);
-  if (strcmp(h->line, "reached") == 0 && number <= KW_STAGE_PROBE) result->reached = (kw_stage)number;
-  if (strcmp(h->line, "abi") == 0) result->abi_version = (uint32_t)number;
-  if (strcmp(h->line, "status") == 0 && kw_status_canonical((kw_status)number) == (kw_status)number)
-    result->status = (kw_status)number;
+  return made;
 }
 
-/* False at the end of the pipe. */
-static bool read_facts(helper *h, kw_probe_result *result) {
-  char bytes[1024];
-  ssize_t count;
-  while ((count = read(h->facts, bytes, sizeof bytes)) > 0) {
-    for (ssize_t i = 0; i < count && !h->ended; i++) {
-      if (bytes[i] != '\n') {
-        if (h->line_length < sizeof h->line - 1) h->line[h->line_length++] = bytes[i];
-        continue;
-      }
-      h->line[h->line_length] = '\0';
-      h->line_length = 0;
-      take_line(h, result);
-    }
+static void free_environment(char **environment) {
+  const uint32_t options = kw_options_given_at_start()->count;
+  uint32_t count = 0;
+  while (environment[count] != NULL) count++;
+  for (uint32_t i = 0; i < options; i++) free(environment[count - 1 - i]);
+  free(environment);
+}
+
+/* ---- Listening --------------------------------------------------------------------------------------------------- */
+
+static void take_line(helper *h) {
+  static const char facts[] = "facts ", doing[] = "doing ";
+  if (strncmp(h->line, facts, strlen(facts)) == 0) {
+    errno = 0;
+    kw_plugin_facts *read = kw_facts_read(h->line + strlen(facts), h->line_length - strlen(facts));
+    h->lost = read == NULL;
+    h->starved = h->starved || (read == NULL && errno == ENOMEM);
+    if (read == NULL) return;
+    kw_facts_free(h->probe->facts);
+    h->probe->facts = read;
+  } else if (strncmp(h->line, doing, strlen(doing)) == 0) {
+    kw_utf8_mend(h->doing, sizeof h->doing, h->line + strlen(doing));
+    h->steps++;
+  } else if (strcmp(h->line, "end") == 0) {
+    h->ended = true;
   }
-  return count < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+/* A line that is too long is cut, and then no facts. */
+static void take_byte(helper *h, char byte) {
+  if (h->line_length == LINE_LIMIT && byte != '\n') {
+    h->lost = true;
+    return;
+  }
+  char *grown = kw_array_grow(h->line, h->line_length, 1);
+  h->starved = h->starved || grown == NULL;
+  if (grown == NULL) return;
+  h->line = grown;
+  h->line[h->line_length++] = byte == '\n' ? '\0' : byte;
+  if (byte != '\n') return;
+  h->line_length--;
+  take_line(h);
+  h->line_length = 0;
+}
+
+/* Closes a pipe that has come to its end, so that poll asks it no more. */
+static void leave_ended(int *pipe, ssize_t last_count) {
+  if (last_count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  close(*pipe);
+  *pipe = -1;
+}
+
+/* Whether the helper has come a step further. */
+static bool read_facts(helper *h) {
+  char bytes[4096];
+  ssize_t count = 0;
+  const unsigned before = h->steps;
+  if (h->facts < 0) return false;
+  for (unsigned n = 0; n < 64 && (count = read(h->facts, bytes, sizeof bytes)) > 0; n++)
+    for (ssize_t i = 0; i < count && !h->ended; i++) take_byte(h, bytes[i]);
+  if (count <= 0) leave_ended(&h->facts, count);
+  return h->steps > before && h->steps <= STEP_LIMIT;
 }
 
 /* Keeps the tail. */
-static bool read_errors(helper *h) {
+static void read_errors(helper *h) {
   char bytes[sizeof h->last_error / 2];
-  ssize_t count;
-  while ((count = read(h->errors, bytes, sizeof bytes)) > 0) {
+  ssize_t count = 0;
+  if (h->errors < 0) return;
+  for (unsigned n = 0; n < 64 && (count = read(h->errors, bytes, sizeof bytes)) > 0; n++) {
     size_t room = sizeof h->last_error - 1 - h->error_length;
     if (room < (size_t)count) {
       size_t drop = (size_t)count - room;
@@ -195,7 +248,7 @@ static bool read_errors(helper *h) {
     memcpy(h->last_error + h->error_length, bytes, (size_t)count);
     h->error_length += (size_t)count;
   }
-  return count < 0 && (errno == EAGAIN || errno == EINTR);
+  if (count <= 0) leave_ended(&h->errors, count);
 }
 
 /* The last line that is not empty. */
@@ -207,8 +260,6 @@ static const char *last_error_line(helper *h) {
   return line != NULL ? line + 1 : h->last_error;
 }
 
-typedef enum helper_end { HELPER_ENDED, HELPER_TIMED_OUT, HELPER_DIED, HELPER_UNKNOWN } helper_end;
-
 /* Ends the helper and all it left behind, then collects it. The group goes first: while the helper is uncollected its
  * number cannot be another process's. */
 static void finish(helper *h, int *out_status) {
@@ -216,93 +267,167 @@ static void finish(helper *h, int *out_status) {
   while (waitpid(h->pid, out_status, 0) < 0 && errno == EINTR) continue;
 }
 
-/* Until the verdict, the helper's death (then *out_status is waitpid's) or the deadline. The pipes alone would not do:
- * a child that the plugin left behind may hold them open. */
-static helper_end listen_to(helper *h, kw_probe_result *result, int64_t deadline, int *out_status) {
-  struct pollfd fds[2] = {{.fd = h->facts, .events = POLLIN}, {.fd = h->errors, .events = POLLIN}};
-  for (;;) {
-    siginfo_t info = {0};
-    bool collected = waitid(P_PID, (id_t)h->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
-    bool dead = info.si_pid == h->pid;
-    /* Read after the look: what a dead helper had to say is in the pipes by now. */
-    if (fds[0].fd >= 0 && !read_facts(h, result)) fds[0].fd = -1;
-    if (fds[1].fd >= 0 && !read_errors(h)) fds[1].fd = -1;
-    if (collected) return h->ended ? HELPER_ENDED : HELPER_UNKNOWN; /* by the application's own SIGCHLD handling */
-    int64_t left = deadline - now_ms();
-    if (h->ended || dead || left <= 0) {
-      finish(h, out_status);
-      return h->ended ? HELPER_ENDED : dead ? HELPER_DIED : HELPER_TIMED_OUT;
-    }
-    poll(fds, 2, left < SLICE_MS ? (int)left : SLICE_MS);
-  }
-}
-
 /* ---- The verdict ------------------------------------------------------------------------------------------------- */
 
-static const char *doing(kw_stage reached) {
-  switch (reached) {
-    case KW_STAGE_FOUND:
-      return "while its constructors ran (dlopen)";
-    case KW_STAGE_OPENED:
-      return "while its query symbol was looked up";
-    case KW_STAGE_SYMBOL:
-      return "in its query";
-    case KW_STAGE_VERSION:
-      return "in its probe";
-    default:
-      return "after its probe";
-  }
+static void refuse(kw_probe *probe, kw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void refuse(kw_probe *probe, kw_status status, const char *format, ...) {
+  char text[1024], reason[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  kw_utf8_mend(reason, sizeof reason, text);
+  for (char *c = reason; *c != '\0'; c++)
+    if (*c == '\n') *c = ' ';
+  if (probe->facts == NULL) probe->facts = kw_facts_of_stage(KW_STAGE_FOUND);
+  if (probe->facts == NULL || kw_facts_refuse(probe->facts, status, reason)) return;
+  kw_facts_free(probe->facts);
+  probe->facts = NULL;
 }
 
-static void explain_death(helper *h, kw_probe_result *result, int wait_status) {
+static void explain_death(helper *h, int wait_status) {
   const char *line = last_error_line(h);
   const char *separator = line[0] != '\0' ? ": " : "";
   if (WIFSIGNALED(wait_status)) {
     const char *name = sigabbrev_np(WTERMSIG(wait_status));
-    refuse(result, KW_ERR_INTERNAL, "crashed (SIG%s) %s%s%s", name != NULL ? name : "?", doing(result->reached),
-           separator, line);
+    refuse(h->probe, KW_ERR_INTERNAL, "crashed (SIG%s) %s%s%s", name != NULL ? name : "?", h->doing, separator, line);
   } else {
-    refuse(result, KW_ERR_INTERNAL, "ended the process with code %d %s%s%s", WEXITSTATUS(wait_status),
-           doing(result->reached), separator, line);
+    refuse(h->probe, KW_ERR_INTERNAL, "ended the process with code %d %s%s%s", WEXITSTATUS(wait_status), h->doing,
+           separator, line);
   }
 }
 
-void kw_probe_run(const char *program, const char *path, kw_probe_result *out_result) {
-  memset(out_result, 0, sizeof *out_result);
-  out_result->status = KW_ERR_INTERNAL;
-  if (access(program, X_OK) != 0) {
-    out_result->starved = kw_errno_is_shortage(errno);
-    refuse(out_result, KW_ERR_NOT_FOUND,
-           "not opened: the helper %s that tries plugins first cannot be run (%s); reinstall Keyway", program,
-           strerror(errno));
-    return;
-  }
-  helper h = {.pid = -1};
-  int error = start(&h, program, path);
-  if (error != 0) {
-    out_result->starved = kw_errno_is_shortage(error);
-    refuse(out_result, KW_ERR_IO, "not opened: the helper %s did not start (%s)", program, strerror(error));
-    return;
-  }
-  int limit = timeout_ms();
+static void release(helper *h) {
+  if (h->facts >= 0) close(h->facts);
+  if (h->errors >= 0) close(h->errors);
+  free(h->line);
+  *h = (helper){0};
+}
+
+/* Looks after one helper: takes in what it says, and collects it when it has ended, is dead or out of time. The pipes
+ * alone would not do: a child that the plugin left behind may hold them open. Whether there was news. */
+static bool look_after(const crowd *c, helper *h, bool late) {
+  siginfo_t info = {0};
+  const bool collected = waitid(P_PID, (id_t)h->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+  const bool dead = info.si_pid == h->pid;
+  /* Read after the look: what a dead helper had to say is in the pipes by now. */
+  const bool news = read_facts(h);
+  read_errors(h);
+  if (!collected && !h->ended && !dead && !late) return news;
   int wait_status = 0;
-  switch (listen_to(&h, out_result, now_ms() + limit, &wait_status)) {
-    case HELPER_ENDED:
-      if (out_result->status == KW_OK && out_result->reached != KW_STAGE_PROBE) {
-        refuse(out_result, KW_ERR_INTERNAL, "its process ended %s", doing(out_result->reached));
-      }
-      break;
-    case HELPER_TIMED_OUT:
-      refuse(out_result, KW_ERR_TIMEOUT, "did not answer within %d ms %s; KEYWAY_PROBE_TIMEOUT_MS sets the limit",
-             limit, doing(out_result->reached));
-      break;
-    case HELPER_DIED:
-      explain_death(&h, out_result, wait_status);
-      break;
-    case HELPER_UNKNOWN:
-      refuse(out_result, KW_ERR_INTERNAL, "its process ended %s", doing(out_result->reached));
-      break;
+  if (!collected) finish(h, &wait_status);
+  if (h->starved) {
+    kw_facts_free(h->probe->facts);
+    h->probe->facts = NULL;
+  } else if (h->ended && h->lost) {
+    refuse(h->probe, KW_ERR_INTERNAL, "its process said what cannot be understood %s", h->doing);
+  } else if (h->ended && h->probe->facts != NULL) {
+    /* the facts say it all */
+  } else if (collected || h->ended) { /* collected by the application's own handling of SIGCHLD */
+    refuse(h->probe, KW_ERR_INTERNAL, "its process ended %s", h->doing);
+  } else if (dead) {
+    explain_death(h, wait_status);
+  } else {
+    refuse(h->probe, KW_ERR_TIMEOUT, "did not answer within %d ms %s; KEYWAY_PROBE_TIMEOUT_MS sets the limit", c->limit,
+           h->doing);
   }
-  close(h.facts);
-  close(h.errors);
+  release(h);
+  return true;
+}
+
+/* Milliseconds for which the helper has been ready to run and had no CPU, since it was last asked: on a busy machine
+ * that is no fault of its own. 0 where the kernel does not tell. */
+static int64_t take_queued(helper *h) {
+  char path[64];
+  unsigned long long ran = 0, queued = 0;
+  snprintf(path, sizeof path, "/proc/%d/schedstat", (int)h->pid);
+  FILE *file = fopen(path, "re");
+  const bool known = file != NULL && fscanf(file, "%llu %llu", &ran, &queued) == 2;
+  if (file != NULL) fclose(file);
+  if (!known) return 0;
+  const int64_t before = h->queued;
+  h->queued = (int64_t)(queued / 1000000);
+  return h->queued - before;
+}
+
+/* Whether time is up, but for what the helpers had to wait for a CPU: that is added to the deadline. */
+static bool is_late(crowd *c) {
+  if (c->deadline > now_ms()) return false;
+  int64_t queued = 0;
+  for (uint32_t i = 0; i < TOGETHER; i++) {
+    const int64_t its = c->helpers[i].probe != NULL ? take_queued(&c->helpers[i]) : 0;
+    if (its > queued) queued = its;
+  }
+  c->deadline += queued;
+  return c->deadline <= now_ms();
+}
+
+/* Waits until one of them has something to say, or for a slice of time. */
+static void wait_for_news(const crowd *c) {
+  struct pollfd fds[2 * TOGETHER];
+  nfds_t count = 0;
+  for (uint32_t i = 0; i < TOGETHER; i++) {
+    if (c->helpers[i].probe == NULL) continue;
+    fds[count++] = (struct pollfd){.fd = c->helpers[i].facts, .events = POLLIN};
+    fds[count++] = (struct pollfd){.fd = c->helpers[i].errors, .events = POLLIN};
+  }
+  poll(fds, count, SLICE_MS);
+}
+
+/* Starts the next helper in a free place. Nothing is started for want of something: starved, and so are all behind. */
+static bool start_next(crowd *c, helper *h, kw_probe *probe) {
+  const int error = start(c, h, probe);
+  if (error == 0) return true;
+  h->probe = NULL;
+  if (kw_errno_is_shortage(error)) {
+    probe->starved = true;
+    snprintf(probe->reason, sizeof probe->reason, "not opened: the helper did not start (%s)", strerror(error));
+  } else {
+    refuse(probe, KW_ERR_IO, "not opened: the helper %s did not start (%s)", c->program, strerror(error));
+  }
+  return false;
+}
+
+static void run_all(crowd *c, kw_probe *probes, uint32_t count) {
+  uint32_t next = 0, running = 0;
+  c->deadline = now_ms() + c->limit;
+  while (running > 0 || next < count) {
+    bool news = false;
+    const bool late = is_late(c);
+    for (uint32_t i = 0; i < TOGETHER; i++) {
+      helper *h = &c->helpers[i];
+      if (h->probe == NULL && next < count) {
+        running += start_next(c, h, &probes[next]);
+        next++;
+        news = true;
+      } else if (h->probe != NULL) {
+        news = look_after(c, h, late) || news;
+        running -= h->probe == NULL;
+      }
+    }
+    if (news) {
+      c->deadline = now_ms() + c->limit;
+    } else {
+      wait_for_news(c);
+    }
+  }
+}
+
+void kw_probe_run(const char *program, kw_probe *probes, uint32_t count) {
+  crowd c = {.program = program, .limit = timeout_ms()};
+  const int error = access(program, X_OK) != 0 ? errno : 0;
+  if (error == 0) c.environment = make_environment();
+  if (c.environment != NULL) {
+    run_all(&c, probes, count);
+    free_environment(c.environment);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    probes[i].starved = error == 0 || kw_errno_is_shortage(error);
+    snprintf(probes[i].reason, sizeof probes[i].reason, "not opened: no memory for its helper");
+    if (probes[i].starved) continue;
+    refuse(&probes[i], KW_ERR_NOT_FOUND,
+           "not opened: the helper %s that tries plugins first cannot be run (%s); reinstall Keyway", program,
+           strerror(error));
+  }
 }

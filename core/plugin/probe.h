@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening a plugin in a helper process first, so that a crash or a hang is the helper's.
+ * Opening plugins in helper processes first, side by side, so that a crash or a hang is the helper's.
  *
- * The helper, keyway-probe FILE, writes one line per fact to KW_PROBE_FD, each flushed at once, so that the last stage
- * it reached is known however it ends. A line is "word text\n":
+ * The helper, keyway-probe FILE, takes a plugin from its constructors to its shutdown. After each stage it writes a
+ * line to KW_PROBE_FD, all that is known by then, so that this is known however it ends:
  *
- *     reached N      kw_stage N has succeeded
- *     abi N          and key, vendor, version, description, build, sanitizer: the query's answer
- *     remark TEXT    loads, but ...
- *     status N       the final verdict, with reason TEXT when not KW_OK
+ *     facts {...}    facts.h
+ *     doing TEXT     what it does next, for whoever has to say where it ended: "in its init"
  *     end            nothing follows
  */
 #ifndef KEYWAY_CORE_PROBE_H
 #define KEYWAY_CORE_PROBE_H
 
-#include "plugin/negotiate.h"
+#include "plugin/facts.h"
 
 #define KW_PROBE_FD 3
 #define KW_PROBE_PROGRAM "keyway-probe"
+/* Set in the helper's environment, where a plugin's call of Keyway is refused: who asked for plugins would start
+ * helpers that ask for plugins. */
+#define KW_PROBE_VARIABLE "KEYWAY_IN_PROBE"
+/* Options that kw_init was given, in the helper's environment, from number 0 on: KEY=VALUE each. */
+#define KW_PROBE_OPTION_VARIABLE "KEYWAY_IN_PROBE_OPTION_"
 
-typedef struct kw_probe_result {
-  kw_stage reached;
-  kw_status status; /* KW_OK when reached == KW_STAGE_PROBE */
-  uint32_t abi_version;
-  char reason[1024]; /* why not; or a remark when status is KW_OK */
-  bool starved;      /* the helper did not start for want of memory, files or processes */
-  char key[KW_KEY_SIZE];
-  char vendor[KW_KEY_SIZE];
-  char version[256];
-  char description[256];
-  char build[256];
-  char sanitizer[64];
-} kw_probe_result;
+typedef struct kw_probe {
+  const char *path;
+  kw_plugin_facts *facts; /* result, the caller's; NULL when memory was out, or starved */
+  bool starved;           /* result: the helper did not start for want of memory, files or processes */
+  char reason[256];       /* of starved */
+} kw_probe;
 
-/* Runs `helper` on `path` and waits for its verdict, KEYWAY_PROBE_TIMEOUT_MS at most. Never fails: what goes wrong is
- * in the result. */
-void kw_probe_run(const char *helper, const char *path, kw_probe_result *out_result);
+/* Runs `helper` on each path and waits for them all, but not for longer than KEYWAY_PROBE_TIMEOUT_MS after the last
+ * time that any of them came a step further. Never fails: what goes wrong is in the results. */
+void kw_probe_run(const char *helper, kw_probe *probes, uint32_t count);
 
 #endif /* KEYWAY_CORE_PROBE_H */

@@ -65,6 +65,8 @@ kw_status kw_device_get_entry_attribute(uint32_t index, const char *key, kw_attr
   kw_status status = kw_struct_check_given("kw_device_get_entry_attribute", out_value);
   if (status == KW_OK) status = kw_runtime_start();
   if (status == KW_OK) status = kw_device_list_at(index, &plugin, &of_plugin);
+  if (status != KW_OK || kw_device_listed_attribute(plugin, of_plugin, key, out_value, &status)) return status;
+  status = kw_runtime_open_plugin(plugin);
   return status == KW_OK ? kw_device_read_attribute(plugin, of_plugin, key, out_value) : status;
 }
 

@@ -18,6 +18,8 @@
 #include "plugin/discover.h"
 #include "plugin/load.h"
 #include "plugin/option.h"
+#include "plugin/probe.h"
+#include "plugin/start.h"
 #include "runtime/host_table.h"
 
 #include <inttypes.h>
@@ -32,17 +34,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while the libra
 static bool watches_forks;
 static bool discovered;
 static kw_candidates candidates;
-static uint32_t tried; /* of the candidates */
 
 static void after_fork_in_child(void) {
   kw_fork_mark_child();
   kw_device_forked();
-}
-
-static kw_status try_candidate(const kw_candidate *candidate, kw_plugin_report *out_report) {
-  kw_status status = kw_plugin_try(candidate, &kw_host_services, out_report);
-  if (out_report->reached != KW_STAGE_FOUND) kw_exit_register();
-  return status;
 }
 
 /* Under the lock. */
@@ -50,12 +45,7 @@ static kw_status discover(void) {
   kw_status status = KW_OK;
   if (!discovered) status = kw_discover(&candidates);
   discovered = status == KW_OK;
-  while (status == KW_OK && tried < candidates.count) {
-    kw_plugin_report report;
-    status = try_candidate(&candidates.items[tried], &report);
-    if (status == KW_OK) tried++;
-  }
-  kw_plugins_tried();
+  if (status == KW_OK) status = kw_plugins_list(candidates.items, candidates.count, &kw_host_services);
   if (status != KW_OK) return status;
   kw_candidates_free(&candidates);
   kw_error_clear(); /* what failed is in the reports, and the caller's call did not fail */
@@ -74,8 +64,10 @@ static kw_status start(const kw_init_options *options) {
     watches_forks = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
     if (!watches_forks) status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a fork handler");
   }
+  if (status == KW_OK && (options->flags & KW_INIT_RETRY) != 0) kw_plugins_forget();
   if (status == KW_OK && (options->flags & KW_INIT_NO_DISCOVERY) == 0) status = discover();
   if (status != KW_OK) return kw_wrap(status, "Keyway did not start; the next call tries again");
+  kw_exit_register();
   atomic_store_explicit(&started, true, memory_order_release);
   return KW_OK;
 }
@@ -83,6 +75,10 @@ static kw_status start(const kw_init_options *options) {
 /* KW_OK while new or started. */
 static kw_status check_state(void) {
   kw_status status = kw_fork_check();
+  if (status == KW_OK && (kw_plugin_is_starting_here() || secure_getenv(KW_PROBE_VARIABLE) != NULL)) {
+    status =
+        kw_fail(KW_ERR_BUSY, "a plugin cannot call Keyway while it is being opened: it has the host table for that");
+  }
   return status == KW_OK ? kw_exit_check() : status;
 }
 
@@ -96,9 +92,14 @@ kw_status kw_runtime_start(void) {
 }
 
 bool kw_runtime_try_again(void) {
-  if (!kw_plugins_try_again(&kw_host_services)) return false;
-  kw_exit_register();
-  return true;
+  return kw_plugins_try_again(&kw_host_services);
+}
+
+kw_status kw_runtime_open_plugin(kw_plugin *plugin) {
+  const bool first = !kw_plugin_is_open(plugin);
+  kw_status status = kw_plugin_open(plugin);
+  if (first) kw_exit_register();
+  return status;
 }
 
 kw_status kw_init(const kw_init_options *options) {
@@ -124,23 +125,26 @@ kw_status kw_init(const kw_init_options *options) {
 
 /* ---- Plugins ----------------------------------------------------------------------------------------------------- */
 
+/* Lists the plugin in a candidate's file and opens it. Ends the candidate. */
+static kw_status load(kw_candidate *candidate) {
+  kw_plugin *plugin;
+  kw_status status = kw_plugins_list(candidate, 1, &kw_host_services);
+  kw_plugin_report report = kw_plugin_report_of(candidate, &plugin);
+  if (status == KW_OK && plugin != NULL) status = kw_runtime_open_plugin(plugin);
+  if (status == KW_OK && plugin == NULL) status = kw_fail(report.status, "%s", report.reason);
+  free(candidate->path);
+  if (status == KW_OK && report.reason[0] != '\0') kw_log(KW_LOG_WARN, "plugin %s: %s", report.path, report.reason);
+  return status;
+}
+
 kw_status kw_plugin_load(const char *path) {
   if (path == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plugin_load: argument path is NULL");
   kw_status status = kw_runtime_start();
   if (status != KW_OK) return status;
   kw_candidate candidate;
   status = kw_candidate_examine(path, true, &candidate);
-  if (status != KW_OK) return kw_wrap(status, "plugin %s was not loaded", path);
-  kw_plugin_report report;
-  status = try_candidate(&candidate, &report);
-  free(candidate.path);
-  kw_plugins_tried();
-  if (status != KW_OK) return kw_wrap(status, "plugin %s was not loaded", path);
-  if (report.status != KW_OK) {
-    return kw_fail(report.status, "plugin %s was not loaded\n  because: %s", path, report.reason);
-  }
-  if (report.reason[0] != '\0') kw_log(KW_LOG_WARN, "plugin %s: %s", path, report.reason);
-  return KW_OK;
+  if (status == KW_OK) status = load(&candidate);
+  return status == KW_OK ? KW_OK : kw_wrap(status, "plugin %s was not loaded", path);
 }
 
 kw_status kw_plugin_count(uint32_t *out_count) {

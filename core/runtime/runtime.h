@@ -5,7 +5,7 @@
 #ifndef KEYWAY_CORE_RUNTIME_H
 #define KEYWAY_CORE_RUNTIME_H
 
-#include <keyway/types.h>
+#include "plugin/plugin.h"
 
 /* Starts the library once (discovery, unless turned off); cheap afterwards. Every public function that needs plugins
  * calls it. KW_ERR_OUT_OF_MEMORY when memory, files or processes
@@ -16,5 +16,8 @@ kw_status kw_runtime_start(void);
 /* Tries again the plugins that ran short of memory when they were loaded. Whether there were some: a device that was
  * not there may be now. */
 bool kw_runtime_try_again(void);
+
+/* Opens a listed plugin in this process, unless it is open: kw_plugin_open. Its devices need not be. */
+kw_status kw_runtime_open_plugin(kw_plugin *plugin);
 
 #endif /* KEYWAY_CORE_RUNTIME_H */

@@ -499,6 +499,8 @@ static inline test_device *test_device_open(const char *name, uint64_t native) {
   pthread_mutex_init(&test->mutex, NULL);
   pthread_cond_init(&test->idle, NULL);
   test->plugin.key = test->plugin.vendor = "test";
+  atomic_store(&test->plugin.phase, KW_PLUGIN_OPEN);
+  atomic_store(&test->plugin.device_count, 1);
   test->plugin.native = native;
   test->plugin.device.close = test_close;
   test->plugin.memory = (kw_memory_api){.struct_size = sizeof(kw_memory_api),

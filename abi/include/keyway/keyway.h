@@ -102,7 +102,10 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *                           where its cgroup has a quota (rounded down: 2 of 2.5 CPUs)
  *   KEYWAY_OPTIONS          acme.npu.queue_depth=64[;KEY=VALUE]: options of plugins where the application gives none
  *                           (ignored in programs with raised privileges)
- *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
+ *   KEYWAY_PLUGINS          -NAME[,-NAME]: goes without these plugins: names of files (keyway_opencl or opencl), keys
+ *                           or vendor.key
+ *   KEYWAY_PROBE_TIMEOUT_MS how long to wait for the processes that look at plugins once none of them comes further;
+ *                           default 10000 */
 
 typedef struct kw_init_options {
   uint32_t struct_size;
@@ -112,6 +115,7 @@ typedef struct kw_init_options {
 } kw_init_options;
 #define KW_INIT_NO_DISCOVERY (UINT64_C(1) << 0) /* load no plugin but those that kw_plugin_load names */
 #define KW_INIT_TEST (UINT64_C(1) << 1)         /* this process tests: test.h works in it */
+#define KW_INIT_RETRY (UINT64_C(1) << 2)        /* forget what is kept about plugins, also quarantine: try all */
 
 /* Options. A plugin says which it has (kw_plugin_report.options); `keyway doctor` lists them. What is given for one
  * device (kw_device_open, kw_device_open_with) comes first, then what kw_init was given, then KEYWAY_OPTIONS, then what
@@ -127,7 +131,7 @@ KW_API kw_status kw_init(const kw_init_options *options);
 /* How far one candidate plugin came. The order is the order of the stages. */
 typedef uint32_t kw_stage;
 enum {
-  KW_STAGE_FOUND = 0,   /* seen in a directory; refused before opening (not a file, unsafe permissions) */
+  KW_STAGE_FOUND = 0,   /* seen in a directory; refused before opening (no plugin, unsafe permissions, left out) */
   KW_STAGE_OPENED = 1,  /* dlopen succeeded */
   KW_STAGE_SYMBOL = 2,  /* keyway_plugin_query is there */
   KW_STAGE_VERSION = 3, /* query answered with a version, sizes and slots that fit */
@@ -136,7 +140,10 @@ enum {
 };
 KW_API const char *kw_stage_name(kw_stage stage);
 
-/* What happened to one candidate. Strings live as long as the process. */
+/* What happened to one candidate. Each one is opened, asked and started in a process of its own first, side by side
+ * with the others; in this process when one of its devices is asked for, or by kw_plugin_load. What the processes saw
+ * is kept for a while (~/.cache/keyway). A plugin whose opening ended a process like this one is in quarantine: it is
+ * not opened until `keyway doctor --retry` or KW_INIT_RETRY. Strings live as long as the process. */
 typedef struct kw_plugin_report {
   uint32_t struct_size;
   kw_stage reached;     /* the last stage that succeeded */
@@ -157,10 +164,13 @@ typedef struct kw_plugin_report {
   const kw_option_desc *const *options; /* that the plugin has; NULL and 0 until known */
   uint32_t option_count;
   uint32_t reserved;
+  uint32_t opened; /* 1: its library is open in this process; 0: all of this is what a process of its own showed */
+  uint32_t reserved2;
 } kw_plugin_report;
 
-/* Loads one plugin file beyond those discovered. The caller vouches for the file: unsafe permissions are only warned
- * about. Loading a file twice is KW_OK. The plugin's report tells more than the status. */
+/* Loads one plugin file beyond those discovered, and opens it. The caller vouches for the file: unsafe permissions are
+ * only warned about, and quarantine does not hold. Loading a file twice is KW_OK. The plugin's report tells more than
+ * the status. */
 KW_API kw_status kw_plugin_load(const char *path);
 KW_API kw_status kw_plugin_count(uint32_t *out_count);
 KW_API kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report);

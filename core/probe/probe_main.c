@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `keyway-probe FILE`: takes a plugin from its constructors to its shutdown, and writes what came of it
+ * (plugin/probe.h). Whatever the plugin's code does here happens to this process only.
+ */
+#include "base/error.h"
+#include "base/math_mode.h"
+#include "call/dispatch.h"
+#include "op/op.h"
+#include "plugin/option.h"
+#include "plugin/probe.h"
+#include "plugin/start.h"
+#include "probe/facts_write.h"
+#include "probe/watch.h"
+#include "runtime/host_table.h"
+
+#include <fenv.h>
+#include <float.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- What is told ------------------------------------------------------------------------------------------------ */
+
+static void write_all(const char *text, size_t size) {
+  while (size > 0) {
+    const ssize_t count = write(KW_PROBE_FD, text, size);
+    if (count < 0) _exit(EXIT_FAILURE); /* the reader has gone */
+    text += count;
+    size -= (size_t)count;
+  }
+}
+
+static void say(const char *word, const char *text) {
+  write_all(word, strlen(word));
+  write_all(text, strlen(text));
+  write_all("\n", 1);
+}
+
+static void say_facts(cJSON *facts) {
+  char *text = cJSON_PrintUnformatted(facts);
+  if (text == NULL) _exit(EXIT_FAILURE);
+  say("facts ", text);
+  cJSON_free(text);
+  cJSON_Delete(facts);
+}
+
+/* After each stage: what is known, and what comes next. */
+static void tell(void *user, const kw_plugin *plugin, kw_stage reached) {
+  static const char *const next[] = {"",
+                                     "while its query symbol was looked up",
+                                     "in its query",
+                                     "in its probe",
+                                     "in its init",
+                                     "while its devices were asked for what they are"};
+  kw_stage *stage = user;
+  *stage = reached;
+  say_facts(kw_facts_write(plugin, reached < KW_STAGE_INIT ? reached : KW_STAGE_PROBE, KW_ERR_INTERNAL, "", NULL));
+  say("doing ", next[reached]);
+}
+
+/* Ends without running destructors: they are the plugin's code too. */
+static void end(void) {
+  say("end", "");
+  _exit(EXIT_SUCCESS);
+}
+
+/* ---- Process state that a plugin must leave alone ---------------------------------------------------------------- */
+
+static const int watched_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGCHLD, SIGPIPE};
+#define WATCHED_SIGNALS (sizeof watched_signals / sizeof watched_signals[0])
+
+typedef struct process_state {
+  bool subnormals; /* neither flushed nor read as zero */
+  int rounding;
+  int traps;
+  char locale[256];
+  char directory[4096];
+  void (*handlers[WATCHED_SIGNALS])(int);
+  mode_t mask;
+  uint64_t environment;
+} process_state;
+
+static uint64_t hash_environment(void) {
+  uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+  for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+    for (const char *c = *variable; *c != '\0'; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    hash *= UINT64_C(1099511628211);
+  }
+  return hash;
+}
+
+static void take_state(process_state *state) {
+  memset(state, 0, sizeof *state);
+  volatile double smallest = DBL_MIN;
+  volatile double subnormal = smallest / 2;
+  volatile double back = subnormal * 2;
+  state->subnormals = back == DBL_MIN;
+  state->rounding = fegetround();
+  state->traps = fegetexcept();
+  const char *locale = setlocale(LC_ALL, NULL);
+  snprintf(state->locale, sizeof state->locale, "%s", locale != NULL ? locale : "");
+  if (getcwd(state->directory, sizeof state->directory) == NULL) state->directory[0] = '\0';
+  for (size_t i = 0; i < WATCHED_SIGNALS; i++) {
+    struct sigaction action;
+    if (sigaction(watched_signals[i], NULL, &action) == 0) state->handlers[i] = action.sa_handler;
+  }
+  state->mask = umask(0);
+  umask(state->mask);
+  state->environment = hash_environment();
+}
+
+/* What changed, for people; NULL when nothing did. */
+static const char *compare_states(const process_state *a, const process_state *b) {
+  if (a->subnormals != b->subnormals || a->rounding != b->rounding || a->traps != b->traps) {
+    return "the floating-point state (linked with -ffast-math?)";
+  }
+  if (strcmp(a->locale, b->locale) != 0) return "the locale";
+  if (strcmp(a->directory, b->directory) != 0) return "the working directory";
+  if (memcmp(a->handlers, b->handlers, sizeof a->handlers) != 0) return "signal handlers";
+  if (a->mask != b->mask) return "the umask";
+  if (a->environment != b->environment) return "environment variables";
+  return NULL;
+}
+
+/* A crash is a crash, whatever handlers a sanitizer installed; no core file of it; no life after the host's. */
+static void prepare_process(void) {
+  for (size_t i = 0; i < WATCHED_SIGNALS; i++) signal(watched_signals[i], SIG_DFL);
+  const struct rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* kw_init's options, as the library handed them on. */
+static void take_options(void) {
+  kw_options given = {0};
+  const size_t length = strlen(KW_PROBE_OPTION_VARIABLE);
+  for (char **variable = environ; *variable != NULL; variable++) {
+    const char *number_end = strncmp(*variable, KW_PROBE_OPTION_VARIABLE, length) == 0 ? strchr(*variable, '=') : NULL;
+    char *value = number_end != NULL ? strchr(number_end + 1, '=') : NULL;
+    if (value == NULL) continue;
+    char *key = strndup(number_end + 1, (size_t)(value - number_end - 1));
+    if (key != NULL) kw_options_add(&given, "kw_init", &(kw_option){.key = key, .value = value + 1}, 1);
+    free(key);
+  }
+  kw_options_start(given.items, given.count);
+}
+
+/* All stages, the devices and the end. */
+static kw_status go_through(kw_plugin *plugin, const char *path, kw_stage *reached, cJSON **out_devices) {
+  bool starved;
+  say("doing ", "while its constructors ran (dlopen)");
+  kw_status status = kw_plugin_start(plugin, path, tell, reached, &starved);
+  if (status != KW_OK) return status;
+  atomic_store(&plugin->phase, KW_PLUGIN_OPEN);
+  *out_devices = kw_facts_ask_devices(plugin);
+  say("doing ", "in its shutdown");
+  status = plugin->desc.shutdown(plugin->state);
+  if (status == KW_OK) return KW_OK;
+  *reached = KW_STAGE_PROBE;
+  return kw_from_plugin(status, "its shutdown failed");
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr,
+            "usage: %s FILE\nOpens a Keyway plugin for the library, which reads the result from descriptor %d.\n",
+            KW_PROBE_PROGRAM, KW_PROBE_FD);
+    return 2;
+  }
+  prepare_process();
+  take_options();
+  kw_math_start();
+  kw_dispatch_start();
+  static kw_plugin plugin;
+  kw_stage reached = KW_STAGE_FOUND;
+  cJSON *devices = NULL;
+  char text[1024] = "";
+  kw_status status = kw_op_table_build();
+  plugin.host = kw_host_services;
+  process_state before, after;
+  take_state(&before);
+  kw_watch_begin();
+  if (status == KW_OK) status = go_through(&plugin, argv[1], &reached, &devices);
+  kw_watch_end();
+  take_state(&after);
+  const char *changed = compare_states(&before, &after);
+  if (status != KW_OK) {
+    kw_error_sentence(text, sizeof text);
+  } else if (changed != NULL) {
+    snprintf(text, sizeof text, "warning: loading it changes %s", changed);
+  }
+  if (devices == NULL) devices = cJSON_CreateArray();
+  say_facts(kw_facts_write(&plugin, reached, status, text, devices));
+  end();
+}
