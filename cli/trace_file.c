@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NUMBER_MOST 1e14 /* three years in microseconds: no time, stream or call is larger */
+
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static const char *text_of(const cJSON *object, const char *name) {
@@ -20,9 +22,10 @@ static const char *text_of(const cJSON *object, const char *name) {
   return cJSON_IsString(item) ? item->valuestring : "";
 }
 
+/* 0 when there is none that can be one of a trace. */
 static double number_of(const cJSON *object, const char *name) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-  return cJSON_IsNumber(item) ? item->valuedouble : 0;
+  return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= NUMBER_MOST ? item->valuedouble : 0;
 }
 
 static bool kind_of(const char *category, kw_span_kind *out_kind) {

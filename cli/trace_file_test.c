@@ -141,6 +141,13 @@ static void a_gap_that_nothing_explains(void **state) {
   assert_false(kw_trace_verdict_holds(&verdict));
 }
 
+static void numbers_that_no_trace_has(void **state) {
+  (void)state;
+  const kw_trace_verdict verdict = judge(ROW LAUNCH(1, 100, 10) WAIT(140, 60) RAN(1, 1e300, 20) RAN(1e300, 150, -5));
+  assert_int_equal(verdict.furthest, 100000); /* as if it said nothing: from 0 on */
+  assert_int_equal(verdict.busy, 20000);
+}
+
 static void what_is_no_trace(void **state) {
   (void)state;
   char message[256] = "";
@@ -153,11 +160,17 @@ static void what_is_no_trace(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(idle_time_by_what_the_host_did),  cmocka_unit_test(more_time_than_there_was),
-      cmocka_unit_test(time_is_accounted_for),           cmocka_unit_test(a_launch_without_an_interval),
-      cmocka_unit_test(several_intervals_of_one_launch), cmocka_unit_test(an_interval_before_its_launch),
-      cmocka_unit_test(an_interval_after_the_wait),      cmocka_unit_test(intervals_that_overlap),
-      cmocka_unit_test(a_gap_that_nothing_explains),     cmocka_unit_test(what_is_no_trace),
+      cmocka_unit_test(idle_time_by_what_the_host_did),
+      cmocka_unit_test(more_time_than_there_was),
+      cmocka_unit_test(time_is_accounted_for),
+      cmocka_unit_test(a_launch_without_an_interval),
+      cmocka_unit_test(several_intervals_of_one_launch),
+      cmocka_unit_test(an_interval_before_its_launch),
+      cmocka_unit_test(an_interval_after_the_wait),
+      cmocka_unit_test(intervals_that_overlap),
+      cmocka_unit_test(a_gap_that_nothing_explains),
+      cmocka_unit_test(numbers_that_no_trace_has),
+      cmocka_unit_test(what_is_no_trace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 
+#include "base/thread_own.h"
 #include "base/utf8.h"
 
 #include <pthread.h>
@@ -19,6 +20,10 @@
 static _Thread_local char *chain;
 static pthread_key_t chain_key;
 static pthread_once_t chain_once = PTHREAD_ONCE_INIT;
+
+/* A failure's text is lost, for want of that memory. */
+static _Thread_local bool lost;
+static const char lost_text[] = "the host is out of memory, also for the text of what failed";
 
 /* Behind the text in the same memory: what kw_error_detail gives. */
 typedef struct error_detail {
@@ -96,7 +101,7 @@ uint32_t kw_abi_version(void) {
 }
 
 const char *kw_error_message(void) {
-  return chain != NULL ? chain : "";
+  return chain != NULL ? chain : lost ? lost_text : "";
 }
 
 static error_detail *detail_of_chain(void) {
@@ -109,6 +114,7 @@ static void forget_detail(void) {
 
 void kw_error_clear(void) {
   if (chain != NULL) chain[0] = '\0';
+  lost = false;
   forget_detail();
   offered = false;
 }
@@ -132,12 +138,11 @@ static void make_chain_key(void) {
   pthread_key_create(&chain_key, free_chain);
 }
 
-/* Without memory the text is lost; the status is not. */
+/* Without memory the text is lost, and kw_error_message says that; the status is not. */
 static bool have_chain(void) {
   if (chain != NULL) return true;
   pthread_once(&chain_once, make_chain_key);
-  chain = calloc(1, KW_ERROR_SIZE + sizeof(error_detail));
-  if (chain != NULL) pthread_setspecific(chain_key, chain);
+  chain = kw_thread_own(chain_key, calloc(1, KW_ERROR_SIZE + sizeof(error_detail)));
   return chain != NULL;
 }
 
@@ -145,7 +150,8 @@ static void set_chain(const char *context, const char *separator, const char *ca
   char text[KW_ERROR_SIZE]; /* context or cause may lie in the chain itself */
   const bool cut = snprintf(text, sizeof text, "%s%s%s", context, separator, cause) >= KW_ERROR_SIZE;
   if (cut) mark_cut(text);
-  if (have_chain() && !kw_utf8_mend(chain, KW_ERROR_SIZE, text)) mark_cut(chain);
+  lost = !have_chain();
+  if (!lost && !kw_utf8_mend(chain, KW_ERROR_SIZE, text)) mark_cut(chain);
   offered = false;
 }
 

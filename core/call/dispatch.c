@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/thread_own.h"
 #include "call/autocast.h"
 #include "call/execute.h"
 #include "call/index_mask.h"
@@ -55,12 +56,13 @@ static void make_cleanup_key(void) {
 
 static __attribute__((noinline)) thread_cache *begin_thread(void) {
   pthread_once(&cleanup_once, make_cleanup_key);
-  thread_cache *cache = calloc(1, sizeof *cache);
-  if (!cache || !(cache->counts = kw_launch_counts_retain())) {
-    free(cache);
-    return NULL;
+  kw_launch_counts *counts = kw_launch_counts_retain();
+  thread_cache *cache = counts ? kw_thread_own(cleanup_key, calloc(1, sizeof *cache)) : NULL;
+  if (cache) {
+    cache->counts = counts;
+  } else if (counts) {
+    kw_launch_counts_release(counts);
   }
-  pthread_setspecific(cleanup_key, cache);
   return this_thread = cache;
 }
 

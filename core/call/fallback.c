@@ -52,9 +52,12 @@ kw_status kw_fallback_refuse(const kw_request *request) {
 
 /* ---- Counting ---------------------------------------------------------------------------------------------------- */
 
-/* Ops that have fallen back, per device: a small set that only grows. */
+/* Ops that have fallen back, per physical device: a small set that only grows. Numbers are of the device as it was
+ * opened last. */
 typedef struct seen {
   const kw_op *op;
+  const kw_plugin *plugin;
+  uint32_t index;
   uint64_t device_id, count;
   bool said;
   struct seen *next;
@@ -65,7 +68,9 @@ static pthread_mutex_t seen_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Under seen_mutex; NULL when there is none. */
 static seen *find_seen(const kw_op *op, const kw_device *device) {
   seen *entry = all_seen;
-  while (entry && !(entry->op == op && entry->device_id == device->id)) entry = entry->next;
+  while (entry && !(entry->op == op && entry->plugin == device->plugin && entry->index == device->index)) {
+    entry = entry->next;
+  }
   return entry;
 }
 
@@ -74,8 +79,13 @@ static bool count_call(const kw_op *op, const kw_device *device) {
   pthread_mutex_lock(&seen_mutex);
   seen *entry = find_seen(op, device);
   if (!entry && (entry = malloc(sizeof *entry))) {
-    *entry = (seen){op, device->id, 0, false, all_seen};
+    *entry = (seen){.op = op, .plugin = device->plugin, .index = device->index, .next = all_seen};
     all_seen = entry;
+  }
+  if (entry && entry->device_id != device->id) {
+    entry->device_id = device->id;
+    entry->count = 0;
+    entry->said = false;
   }
   bool say = kw_fallback_get() == KW_FALLBACK_WARN;
   if (entry) {
@@ -91,7 +101,7 @@ KW_API uint64_t kw_op_fallbacks(const kw_op *op, const kw_device *device) {
   if (!op || !device) return 0;
   pthread_mutex_lock(&seen_mutex);
   const seen *entry = find_seen(op, device);
-  const uint64_t count = entry ? entry->count : 0;
+  const uint64_t count = entry && entry->device_id == device->id ? entry->count : 0;
   pthread_mutex_unlock(&seen_mutex);
   return count;
 }

@@ -5,6 +5,7 @@
 #include "call/launch.h"
 
 #include "base/error.h"
+#include "base/thread_own.h"
 #include "base/trace.h"
 #include "device/activity.h"
 #include "device/late_error.h"
@@ -61,7 +62,7 @@ static void make_cleanup_key(void) {
 static kw_launch_counts *obtain(void) {
   if (mine) return mine;
   pthread_once(&cleanup_once, make_cleanup_key);
-  kw_launch_counts *counts = calloc(1, sizeof *counts);
+  kw_launch_counts *counts = kw_thread_own(cleanup_key, calloc(1, sizeof *counts));
   if (!counts) return NULL;
   atomic_init(&counts->refs, 1);
   pthread_mutex_lock(&lock);
@@ -70,7 +71,6 @@ static kw_launch_counts *obtain(void) {
   if (all) all->link = &counts->next;
   all = counts;
   pthread_mutex_unlock(&lock);
-  pthread_setspecific(cleanup_key, counts);
   return mine = counts;
 }
 

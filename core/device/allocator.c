@@ -26,14 +26,6 @@
 #define SEGMENT (UINT64_C(2) << 20)  /* of small requests; large ones are rounded up to it */
 #define ROUNDING (UINT64_C(4) << 20) /* more than any rounding adds */
 
-/* What a pending block waits for. */
-typedef struct kw_foreign_use {
-  uint64_t token; /* of the stream */
-  void *event;    /* recorded at the release; valid if has_event */
-  bool has_event; /* otherwise only waiting for the stream will do */
-  struct kw_foreign_use *next;
-} kw_foreign_use;
-
 static uint64_t round_up(uint64_t size, uint64_t multiple) {
   return (size + multiple - 1) / multiple * multiple;
 }
@@ -73,6 +65,7 @@ static bool drain_token(uint64_t token) {
 
 static bool use_passed(kw_device *device, const kw_foreign_use *use, bool wait) {
   if (atomic_load(&device->lost)) return true;
+  if (use->token == KW_ANY_STREAM) return wait && kw_stream_drain_all(device) != KW_ERR_TIMEOUT;
   if (use->has_event && !wait) {
     kw_status status = kw_device_mark_if_lost(device, KW_ASK(device->slots, event.query, device->handle, use->event));
     return status == KW_OK;
@@ -98,7 +91,7 @@ static void drop_passed_uses(kw_device *device, kw_foreign_use **link, bool wait
     }
     if (use->has_event) destroy_event(device, use->event);
     *link = use->next;
-    free(use);
+    if (use->token != KW_ANY_STREAM) free(use);
   }
 }
 
@@ -488,22 +481,22 @@ static bool is_time_to_forget(unsigned uses) {
   return uses >= 16 && (uses & (uses - 1)) == 0;
 }
 
-/* Under the mutex. */
+static bool is_use_of(const kw_foreign_use *use, const kw_stream *stream) {
+  return use->token == stream->token || use->token == KW_ANY_STREAM;
+}
+
+/* Under the mutex. Without memory the buffer counts as used by every stream. */
 static void note_use(kw_buffer *buffer, const kw_stream *stream) {
   kw_foreign_use *use = buffer->foreign;
   unsigned others = 0;
-  for (; use != NULL && use->token != stream->token; use = use->next) ++others;
+  for (; use != NULL && !is_use_of(use, stream); use = use->next) ++others;
   if (use == NULL) {
     if (is_time_to_forget(others)) drop_passed_uses(buffer->device, &buffer->foreign, false);
     use = calloc(1, sizeof *use);
-    if (use == NULL) {
-      kw_buffer_retain(buffer); /* a leak is better than reuse while the stream still works on it */
-      kw_log(KW_LOG_ERROR, "the host is out of memory; %" PRIu64 " bytes on %s are never given back", buffer->size,
-             buffer->device->name);
-    } else {
-      *use = (kw_foreign_use){.token = stream->token, .next = buffer->foreign};
-      buffer->foreign = use;
-    }
+    const uint64_t token = use != NULL ? stream->token : KW_ANY_STREAM;
+    if (use == NULL) use = &kw_block_of(buffer)->any_use;
+    *use = (kw_foreign_use){.token = token, .next = buffer->foreign};
+    buffer->foreign = use;
   }
   atomic_store_explicit(&buffer->noted, stream->token, memory_order_relaxed);
 }
@@ -535,7 +528,7 @@ bool kw_buffer_used_on(const kw_buffer *buffer, const kw_stream *stream) {
   pthread_mutex_lock(&allocator->mutex);
   bool used = atomic_load(&buffer->stream) == stream;
   for (const kw_foreign_use *use = buffer->foreign; use != NULL && !used; use = use->next) {
-    used = use->token == stream->token;
+    used = is_use_of(use, stream);
   }
   pthread_mutex_unlock(&allocator->mutex);
   return used;

@@ -31,12 +31,22 @@ typedef struct kw_segment {
   struct kw_segment *next, *prev;
 } kw_segment;
 
+/* What a buffer that other streams used waits for before its memory serves again. */
+typedef struct kw_foreign_use {
+  uint64_t token; /* of the stream, or KW_ANY_STREAM */
+  void *event;    /* recorded at the release; valid if has_event */
+  bool has_event; /* otherwise only waiting for the stream will do */
+  struct kw_foreign_use *next;
+} kw_foreign_use;
+#define KW_ANY_STREAM UINT64_C(0) /* no stream's token: all of the device count */
+
 typedef struct kw_block {
   kw_buffer buffer; /* of this memory, first: a buffer's address is its block's */
   kw_segment *segment;
   uint64_t offset, size;
   bool free;                          /* in a bin; otherwise live, pending, or in the cache */
-  struct kw_foreign_use *uses;        /* while pending */
+  kw_foreign_use *uses;               /* while pending */
+  kw_foreign_use any_use;             /* for a use that there is no memory to note otherwise */
   struct kw_block *next, *prev;       /* neighbours in the segment */
   struct kw_block *next_in, *prev_in; /* bin; pending list (next_in only) */
 } kw_block;

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/thread_own.h"
 #include "base/trace.h"
 #include "plugin/plugin.h"
 
@@ -41,9 +42,7 @@ static void make_cleanup_key(void) {
 
 static open_ranges *begin_thread(void) {
   pthread_once(&cleanup_once, make_cleanup_key);
-  open_ranges *ranges = calloc(1, sizeof *ranges);
-  if (ranges) pthread_setspecific(cleanup_key, ranges);
-  return mine = ranges;
+  return mine = kw_thread_own(cleanup_key, calloc(1, sizeof(open_ranges)));
 }
 
 static bool listens(const kw_plugin *plugin) {

@@ -5,6 +5,7 @@
 #include "tensor/slots.h"
 
 #include "base/fork.h"
+#include "base/thread_own.h"
 
 #include <stdlib.h>
 
@@ -81,9 +82,7 @@ static void make_cleanup_key(void) {
 static kw_slot_ring *obtain_ring(void) {
   if (kw_slot_ring_mine) return kw_slot_ring_mine;
   pthread_once(&cleanup_once, make_cleanup_key);
-  kw_slot_ring *ring = calloc(1, sizeof *ring);
-  if (ring) pthread_setspecific(cleanup_key, ring);
-  return kw_slot_ring_mine = ring;
+  return kw_slot_ring_mine = kw_thread_own(cleanup_key, calloc(1, sizeof(kw_slot_ring)));
 }
 
 /* In a forked child a thread that does not exist there may have held the lock. */
