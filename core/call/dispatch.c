@@ -23,6 +23,7 @@
 /* A plan that a thread used last. */
 typedef struct remembered {
   kw_plan *plan;             /* one reference */
+  const kw_plan *simple;     /* the same if it is simple, otherwise NULL */
   kw_launch_count *launches; /* where this thread counts for the device */
   kw_ready_call ready;       /* if the plan is simple */
 } remembered;
@@ -89,6 +90,7 @@ static void remember(thread_cache *cache, kw_plan *plan, const kw_device *device
   kw_plan *evicted = entry->plan;
   atomic_fetch_add(&plan->refs, 1);
   entry->plan = plan;
+  entry->simple = plan->simple ? plan : NULL;
   entry->launches = kw_launch_count_of(cache->counts, device);
   if (plan->simple) kw_ready_call_begin(&entry->ready, plan, device);
   kw_plan_unref(evicted);
@@ -144,8 +146,8 @@ KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *
   if (cache && op && args && arg_count > 0 && outs && out_count == 1) {
     const kw_tensor *leading = leading_tensor(args, arg_count);
     remembered *entry = leading ? cache->plans[cache_slot(op, leading)] : NULL;
-    const kw_plan *plan = entry ? entry->plan : NULL;
-    if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && plan->math == kw_math_now()) {
+    const kw_plan *plan = entry ? entry->simple : NULL;
+    if (plan && plan->op == op && plan->arg_count == arg_count && plan->math == kw_math_now()) {
       kw_device *device = leading->device;
       kw_stream *on = stream ? stream : device->default_stream;
       if (on->device == device && !kw_device_is_barred(device) &&

@@ -21,6 +21,8 @@ static uint32_t entry_count;
 static kw_plugin *last_open; /* of the open ones; each leads to the one before it */
 static uint32_t open_count;
 
+kw_wrap_fn kw_plugin_wrap;
+
 const char *kw_stage_name(kw_stage stage) {
   static const char *const names[] = {"found", "opened", "symbol", "version", "probe", "init"};
   return stage < sizeof names / sizeof names[0] ? names[stage] : "unknown";

@@ -53,7 +53,13 @@ typedef struct kw_plugin {
   struct kw_kept_info *infos; /* of device.c, under its lock: what applications have been told of the devices */
   struct kw_kernel_registration *registration; /* of kernel.c; NULL unless init runs */
   atomic_bool starved;                         /* memory was out when init called for a service of the host */
+  struct stack *layers;                        /* of layers/layer.c, where layers are on */
 } kw_plugin;
+
+/* Puts the layers in front of a plugin, between its answer and its init; NULL: there are none. KW_ERR_OUT_OF_MEMORY
+ * only. */
+typedef kw_status (*kw_wrap_fn)(kw_plugin *plugin);
+extern kw_wrap_fn kw_plugin_wrap;
 
 /* "acme.npu", into `name`, which it returns. */
 const char *kw_plugin_name(const kw_plugin *plugin, char name[KW_PLUGIN_NAME_SIZE]);

@@ -101,6 +101,7 @@ static kw_status probe(kw_plugin *plugin) {
 static kw_status init(attempt *try) {
   kw_plugin *plugin = try->plugin;
   kw_status status = kw_kernels_open(plugin);
+  if (status == KW_OK && kw_plugin_wrap != NULL) status = kw_plugin_wrap(plugin);
   if (status != KW_OK) return starve(try, status);
   kw_chosen_options chosen;
   kw_options_choose(&plugin->desc, KW_OPTION_INIT, NULL, &chosen);

@@ -37,14 +37,12 @@ static __attribute__((noinline, cold)) kw_status fail_host_memory(void) {
 }
 
 /* The descriptor's form but for its dimensions. Past the rank sizes and strides are 0, also where the slot's last
- * tensor had some. */
+ * tensor had some; reserved and layout are 0 in every slot. */
 static inline void form(kw_tensor_ref *ref, kw_dtype dtype, uint32_t rank) {
   for (uint32_t d = rank; __builtin_expect(d < ref->rank, 0); ++d) ref->shape[d] = ref->strides[d] = 0;
   ref->struct_size = sizeof *ref;
   ref->dtype = dtype;
   ref->rank = (uint8_t)rank;
-  ref->reserved = 0;
-  ref->layout = 0;
 }
 
 /* Its place in memory. */
@@ -108,7 +106,7 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
 static inline bool form_contiguous(kw_tensor *tensor, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                                    uint64_t *out_bytes) {
   kw_tensor_ref *ref = &tensor->ref;
-  if (kw_dtype_item(dtype) == 0 || rank > KW_MAX_RANK || (rank > 0 && shape == NULL)) return false;
+  if (kw_dtype_item(dtype) == 0 || rank > KW_MAX_RANK || (shape == NULL && rank > 0)) return false;
   form(ref, dtype, rank);
   uint64_t numel = 1, signs = 0;
   int64_t stride = 1;
