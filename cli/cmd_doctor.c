@@ -32,6 +32,8 @@ static const struct {
      "reference, baseline, avx2, avx512 or avx512_fp16: what cpu's kernels use; default: the best here"},
     {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above"},
     {"KEYWAY_PLUGINS", "-NAME[,-NAME]: goes without these plugins, by file, key or vendor.key"},
+    {"KEYWAY_ISOLATE", "NAME[,NAME] or *: these plugins run in processes of their own"},
+    {"KEYWAY_ISOLATE_TIMEOUT_MS", "how long such a process may take to answer; default: 60000; 0: for ever"},
     {"KEYWAY_PROBE_TIMEOUT_MS",
      "how long to wait for processes that look at plugins and come no further; default: 10000"},
 };

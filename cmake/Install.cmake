@@ -46,7 +46,8 @@ file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_IN
 set_target_properties(keyway_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 set_target_properties(keyway-worker PROPERTIES INSTALL_RPATH "$ORIGIN/..")
 install(TARGETS keyway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
-install(TARGETS keyway-probe keyway-worker RUNTIME DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
+install(TARGETS keyway-probe keyway-plugin-host keyway-worker
+        RUNTIME DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/conformance/mustpass DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runtime
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

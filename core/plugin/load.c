@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "base/utf8.h"
+#include "isolate/isolate.h"
 #include "plugin/left_out.h"
 #include "plugin/option.h"
 #include "plugin/probe.h"
@@ -369,10 +370,11 @@ static kw_status open_here(kw_plugin_entry *entry) {
   atomic_store(&plugin->phase, KW_PLUGIN_OPENING);
   kw_plugins_unlock();
   progress p = {.reached = KW_STAGE_FOUND};
-  if (!entry->candidate.vouched) p.mark = kw_quarantine_begin(&entry->candidate);
+  const bool apart = kw_isolate_wanted(entry->candidate.path, &plugin->desc);
+  if (!entry->candidate.vouched && !apart) p.mark = kw_quarantine_begin(&entry->candidate);
   fenv_t environment; /* a library linked with -ffast-math flushes subnormals in the thread that opens it */
   fegetenv(&environment);
-  kw_status status = kw_plugin_start(plugin, entry->candidate.path, note_stage, &p, &starved);
+  kw_status status = kw_plugin_start(plugin, entry->candidate.path, apart, note_stage, &p, &starved);
   fesetenv(&environment);
   kw_quarantine_end(p.mark);
   kw_plugins_lock();

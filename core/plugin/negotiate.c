@@ -258,6 +258,27 @@ static void fill_stubs(kw_plugin_answer *result) {
   }
 }
 
+#define SLOT_COUNT (sizeof slots / sizeof slots[0])
+_Static_assert(SLOT_COUNT <= 64, "a set of slots is 64 bits");
+
+uint64_t kw_answer_slots(const kw_plugin_answer *answer) {
+  uint64_t own = 0;
+  for (size_t i = 0; i < SLOT_COUNT; i++) {
+    any_fn fn;
+    memcpy(&fn, (const char *)answer + groups[slots[i].group].offset + slots[i].offset, sizeof fn);
+    if (fn != slots[i].stub) own |= UINT64_C(1) << i;
+  }
+  return own;
+}
+
+void kw_answer_restrict(kw_plugin_answer *answer, uint64_t own) {
+  for (size_t i = 0; i < SLOT_COUNT; i++) {
+    char *to = (char *)answer + groups[slots[i].group].offset + slots[i].offset;
+    if ((own >> i & 1) == 0) memcpy(to, &slots[i].stub, sizeof slots[i].stub);
+  }
+  fill_stubs(answer); /* sizes of the tables */
+}
+
 static kw_status copy_groups(kw_plugin_answer *result) {
   const kw_plugin_desc *desc = &result->desc;
   if (desc->group_count > KW_GROUP_LIMIT || (desc->groups == NULL && desc->group_count > 0)) {

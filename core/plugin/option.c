@@ -151,10 +151,23 @@ static kw_status fail_unknown(const kw_plugin_desc *desc, const char *where, con
                  desc->key, known[0] != '\0' ? known : "none");
 }
 
+/* What the library itself is told about any plugin. */
+static kw_status check_host(const char *where, const kw_option *option, const char *name, bool *out_known) {
+  *out_known = strcmp(name, KW_OPTION_ISOLATE) == 0;
+  if (!*out_known || strcmp(option->value, "0") == 0 || strcmp(option->value, "1") == 0) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is 0 or 1 (a process of the plugin's own), not '%s'", where,
+                 option->key, option->value);
+}
+
 static kw_status check_all(const kw_plugin_desc *desc, const char *where, const kw_options *options) {
   for (uint32_t i = 0; i < options->count; i++) {
     const char *key = options->items[i].key, *name = name_in(desc, key);
-    if (name != NULL && find_desc(desc, name) == NULL) return fail_unknown(desc, where, key);
+    if (name != NULL && find_desc(desc, name) == NULL) {
+      bool known;
+      const kw_status status = check_host(where, &options->items[i], name, &known);
+      if (status != KW_OK) return status;
+      if (!known) return fail_unknown(desc, where, key);
+    }
     if (name == NULL) kw_log(KW_LOG_DEBUG, "%s.%s: %s: '%s' is another's option", desc->vendor, desc->key, where, key);
   }
   return KW_OK;
@@ -163,6 +176,12 @@ static kw_status check_all(const kw_plugin_desc *desc, const char *where, const 
 kw_status kw_options_check_all(const kw_plugin_desc *desc) {
   kw_status status = check_all(desc, "kw_init", &given_at_start);
   return status == KW_OK ? check_all(desc, "KEYWAY_OPTIONS", &from_environment) : status;
+}
+
+const char *kw_options_of_host(const kw_plugin_desc *desc, const char *name) {
+  if (find_desc(desc, name) != NULL) return NULL;
+  const char *value = value_in(desc, &given_at_start, name, false);
+  return value != NULL ? value : value_in(desc, &from_environment, name, false);
 }
 
 kw_status kw_options_check_device(const kw_plugin_desc *desc, const kw_options *given, const char *device) {

@@ -38,6 +38,12 @@ const kw_options *kw_options_given_at_start(void);
 /* Holds them against a plugin's: KW_ERR_INVALID_ARGUMENT for a key with its prefix that is none of them. */
 kw_status kw_options_check_all(const kw_plugin_desc *desc);
 
+#define KW_OPTION_ISOLATE "isolate" /* 1: the plugin runs in a process of its own (isolate/isolate.h) */
+
+/* What was given for the library itself about a plugin, by the plugin's prefix: "acme.npu.isolate". NULL when nothing
+ * was, or the plugin has an option of that name. Which names there are kw_options_check_all knows. */
+const char *kw_options_of_host(const kw_plugin_desc *desc, const char *name);
+
 /* The same of what was given for one device, where a key may be the option's alone: also an option that the plugin
  * takes elsewhere is refused. What is none of its own is logged. `device` is the name to tell. */
 kw_status kw_options_check_device(const kw_plugin_desc *desc, const kw_options *given, const char *device);

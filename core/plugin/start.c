@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "isolate/isolate.h"
 #include "plugin/facts.h"
 #include "plugin/kernel.h"
 #include "plugin/negotiate.h"
@@ -42,6 +43,7 @@ void kw_plugin_look_again(kw_plugin *plugin) {
 typedef struct attempt {
   kw_plugin *plugin;
   const char *path;
+  bool apart; /* in a process of its own */
   kw_stage_fn reached;
   void *user;
   bool starved; /* the host is short of something; the error says of what */
@@ -70,22 +72,20 @@ static kw_status check_identity(const kw_plugin *plugin, const kw_plugin_desc *d
                  desc->vendor, desc->key, plugin->vendor, plugin->key);
 }
 
-static kw_status ask_version(attempt *try, kw_query_fn query) {
-  kw_plugin *plugin = try->plugin;
-  kw_plugin_answer answer;
-  kw_status status = kw_negotiate(query, &answer);
-  if (status == KW_OK) status = check_identity(plugin, &answer.desc);
-  plugin->desc = answer.desc;
+/* Makes the answer the plugin's; of a negotiation that failed, what it says of itself. */
+static kw_status take_answer(kw_plugin *plugin, kw_status status, const kw_plugin_answer *answer) {
+  if (status == KW_OK) status = check_identity(plugin, &answer->desc);
+  plugin->desc = answer->desc;
   if (status != KW_OK) return status;
   if (plugin->key == NULL) {
-    plugin->key = answer.desc.key;
-    plugin->vendor = answer.desc.vendor;
+    plugin->key = answer->desc.key;
+    plugin->vendor = answer->desc.vendor;
   }
-  plugin->native = answer.native;
-#define KW_SLOT_GROUP(group, NAME, required, native, text) plugin->group = answer.group;
+  plugin->native = answer->native;
+#define KW_SLOT_GROUP(group, NAME, required, native, text) plugin->group = answer->group;
 #include "slots.def"
   plugin->host.ctx = plugin;
-  plugin->host.abi_version = answer.abi_version;
+  plugin->host.abi_version = answer->abi_version;
   return KW_OK;
 }
 
@@ -128,7 +128,8 @@ static void tell(const attempt *try, kw_stage reached) {
   if (try->reached != NULL) try->reached(try->user, try->plugin, reached);
 }
 
-static kw_status run(attempt *try) {
+/* Everything before init, in this process. */
+static kw_status open_here(attempt *try) {
   void *library;
   kw_status status = open_library(try, &library);
   if (status != KW_OK) return status;
@@ -137,19 +138,37 @@ static kw_status run(attempt *try) {
   *(void **)&query = dlsym(library, KW_QUERY_SYMBOL);
   if (query == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "it does not export " KW_QUERY_SYMBOL ": not a Keyway plugin");
   tell(try, KW_STAGE_SYMBOL);
-  status = ask_version(try, query);
+  kw_plugin_answer answer;
+  status = kw_negotiate(query, &answer);
+  status = take_answer(try->plugin, status, &answer);
   if (status != KW_OK) return status;
   tell(try, KW_STAGE_VERSION);
   status = probe(try->plugin);
+  if (status == KW_OK) tell(try, KW_STAGE_PROBE);
+  return status;
+}
+
+/* The same in a process of its own. */
+static kw_status open_apart(attempt *try) {
+  kw_plugin_answer answer;
+  kw_stage reached = KW_STAGE_FOUND;
+  kw_status status = kw_isolate_open(try->path, &answer, &reached);
+  if (reached != KW_STAGE_FOUND) tell(try, reached);
+  if (status == KW_ERR_OUT_OF_MEMORY) return starve(try, status);
+  return take_answer(try->plugin, status, &answer);
+}
+
+static kw_status run(attempt *try) {
+  kw_status status = try->apart ? open_apart(try) : open_here(try);
   if (status != KW_OK) return status;
-  tell(try, KW_STAGE_PROBE);
   status = init(try);
   if (status == KW_OK) tell(try, KW_STAGE_INIT);
   return status;
 }
 
-kw_status kw_plugin_start(kw_plugin *plugin, const char *path, kw_stage_fn reached, void *user, bool *out_starved) {
-  attempt try = {.plugin = plugin, .path = path, .reached = reached, .user = user};
+kw_status kw_plugin_start(kw_plugin *plugin, const char *path, bool apart, kw_stage_fn reached, void *user,
+                          bool *out_starved) {
+  attempt try = {.plugin = plugin, .path = path, .apart = apart, .reached = reached, .user = user};
   kw_plugin_set_starting_here(true);
   atomic_store(&plugin->starved, false);
   atomic_store(&plugin->ended, false);

@@ -158,7 +158,7 @@ static void take_options(void) {
 static kw_status go_through(kw_plugin *plugin, const char *path, kw_stage *reached, cJSON **out_devices) {
   bool starved;
   say("doing ", "while its constructors ran (dlopen)");
-  kw_status status = kw_plugin_start(plugin, path, tell, reached, &starved);
+  kw_status status = kw_plugin_start(plugin, path, false, tell, reached, &starved);
   if (status != KW_OK) return status;
   atomic_store(&plugin->phase, KW_PLUGIN_OPEN);
   *out_devices = kw_facts_ask_devices(plugin);

@@ -106,6 +106,10 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *                           (ignored in programs with raised privileges)
  *   KEYWAY_PLUGINS          -NAME[,-NAME]: goes without these plugins: names of files (keyway_opencl or opencl), keys
  *                           or vendor.key
+ *   KEYWAY_ISOLATE          NAME[,NAME] or *: these plugins run in processes of their own, whose end is a lost device;
+ *                           as the option acme.npu.isolate=1 (ignored in programs with raised privileges)
+ *   KEYWAY_ISOLATE_TIMEOUT_MS  a plugin in its own process that does not answer for so long has hung, ten times as
+ *                           long where it works; default 60000, 0: never
  *   KEYWAY_PROBE_TIMEOUT_MS how long to wait for the processes that look at plugins once none of them comes further;
  *                           default 10000 */
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `keyway-plugin-host FILE PARENT`: started by the library, which gives it a socket and a segment (wire.h). The main
+ * thread reads the socket; each lane that is used has a thread.
+ */
+#include "isolate/host/host.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
+
+static kw_status dispatch(kw_question *q) {
+  if (!kw_hosted_plugin.open) return q->code == KW_CODE_OPEN ? kw_host_open(q) : KW_ERR_UNSUPPORTED;
+  if (q->code < KW_CODE_OPEN) return kw_host_slot(q);
+  switch (q->code) {
+    case KW_CODE_INIT:
+      return kw_host_init(q);
+    case KW_CODE_SHUTDOWN:
+      return kw_host_shutdown(q);
+    case KW_CODE_COPY:
+      return kw_host_copy(q);
+    case KW_CODE_DRAIN:
+      return kw_host_drain(q);
+    case KW_CODE_DROP_BLOCK:
+      return kw_host_drop_block(q);
+    case KW_CODE_INFER:
+    case KW_CODE_REFERENCE:
+      return kw_host_op(q);
+    default:
+      return q->code < KW_CODE_INFER ? kw_host_kernel(q) : KW_ERR_UNSUPPORTED;
+  }
+}
+
+/* Results come after status and texts, which are known last: they are made elsewhere. */
+static void answer(kw_wire_lane *lane, kw_arena *arena, unsigned char *results) {
+  kw_question q = {.code = (kw_wire_code)atomic_load_explicit(&lane->code, memory_order_relaxed),
+                   .in = kw_lane_reader(lane),
+                   .out = {results, results + KW_WIRE_LANE_SIZE, false},
+                   .arena = arena};
+  kw_host_begin_texts();
+  const kw_status status = dispatch(&q);
+  kw_message out = kw_lane_writer(lane);
+  kw_put_u64(&out, (uint32_t)status);
+  kw_host_put_texts(&out);
+  kw_put_raw(&out, results, (uint64_t)(q.out.at - results));
+  kw_arena_reset(arena);
+  atomic_store_explicit(&lane->size, (uint32_t)(out.at - lane->payload), memory_order_relaxed);
+  kw_lane_set(&lane->state, &lane->caller_sleeps, KW_LANE_ANSWERED);
+}
+
+static void *serve(void *user) {
+  kw_wire_lane *lane = user;
+  kw_arena arena = {0};
+  unsigned char *results = malloc(KW_WIRE_LANE_SIZE);
+  if (results == NULL) abort(); /* the application finds this process ended */
+  fesetenv(FE_DFL_ENV);
+  for (;;) {
+    if (kw_lane_wait(&lane->state, &lane->server_sleeps, KW_LANE_ASKED, KW_WAIT_FOREVER)) answer(lane, &arena, results);
+  }
+  return NULL;
+}
+
+static void start_lane(uint32_t lane) {
+  pthread_t thread;
+  if (lane >= KW_WIRE_LANES || pthread_create(&thread, NULL, serve, &kw_host_wire->calls[lane]) != 0) abort();
+  pthread_detach(thread);
+}
+
+/* ---- The socket -------------------------------------------------------------------------------------------------- */
+
+/* False: the application has nothing more to say. */
+static bool take_notice(void) {
+  kw_wire_notice notice;
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec piece = {&notice, sizeof notice};
+  struct msghdr message = {
+      .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  const ssize_t size = recvmsg(KW_WIRE_SOCKET_FD, &message, MSG_CMSG_CLOEXEC);
+  if (size < 0) return errno == EINTR;
+  if (size != (ssize_t)sizeof notice) return false;
+  const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (notice.what == KW_NOTICE_LANE) {
+    start_lane(notice.number);
+  } else if (notice.what == KW_NOTICE_BLOCK && head != NULL && head->cmsg_type == SCM_RIGHTS) {
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
+    kw_host_add_block(notice.number, notice.size, descriptor);
+  }
+  return true;
+}
+
+/* A crash is a crash, whatever handlers a sanitizer installed; no core file of it; no life after the application's. */
+static void prepare_process(const char *parent) {
+  static const int ending[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) signal(ending[i], SIG_DFL);
+  const struct rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != (pid_t)strtol(parent, NULL, 10)) _exit(EXIT_FAILURE); /* it ended before that */
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: %s FILE PARENT\nRuns a Keyway plugin for the library, in a process of its own.\n", argv[0]);
+    return 2;
+  }
+  prepare_process(argv[2]);
+  void *wire = mmap(NULL, sizeof(kw_wire), PROT_READ | PROT_WRITE, MAP_SHARED, KW_WIRE_SEGMENT_FD, 0);
+  if (wire == MAP_FAILED) return EXIT_FAILURE;
+  close(KW_WIRE_SEGMENT_FD);
+  kw_host_wire = wire;
+  while (take_notice()) continue;
+  return 0; /* the plugin's exit handlers run: a process that ends as others do */
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Plugins in processes of their own: whether one is wanted there, and opening it so. docs/isolation.md tells people
+ * what that gives and what it costs.
+ */
+#ifndef KEYWAY_CORE_ISOLATE_H
+#define KEYWAY_CORE_ISOLATE_H
+
+#include "plugin/negotiate.h"
+
+#define KW_ISOLATE_PROGRAM "keyway-plugin-host"
+
+/* Whether the plugin in this file is to run in a process of its own: the option `isolate` says, or KEYWAY_ISOLATE names
+ * it. `desc` has its names and its options. */
+bool kw_isolate_wanted(const char *path, const kw_plugin_desc *desc);
+
+/* What opening, querying and probing are in this process: done in a new one. *out_answer has slots that go there, and
+ * lives as long as the library; *out_reached says how far it came. */
+kw_status kw_isolate_open(const char *path, kw_plugin_answer *out_answer, kw_stage *out_reached);
+
+#endif /* KEYWAY_CORE_ISOLATE_H */
