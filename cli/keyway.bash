@@ -58,10 +58,11 @@ _keyway() {
         *) _keyway_offer "$word" "$(_keyway_names "$program" list)" ;;
       esac
       ;;
+    --against) [ "$command" != replay ] || _keyway_offer "$word" "$(_keyway_names "$program" list)" ;;
     --op) _keyway_offer "$word" "$(_keyway_names "$program" ops)" ;;
     --in-dtype) _keyway_offer "$word" bf16 f8e4m3fn f8e5m2 ;;
     --level | --missing) _keyway_offer "$word" core inference training ;;
-    --plugin | --in | --out | --json | --junit | --tap | --html | --expect | --resume | --sign | --waivers | --public-key | --model) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --plugin | --in | --out | --json | --junit | --tap | --html | --expect | --resume | --sign | --waivers | --public-key | --model | --cut) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     *)
       case $command:$word in
         *:-*) _keyway_offer "$word" "$(_keyway_options "$program" "$command")" ;;

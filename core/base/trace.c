@@ -16,6 +16,7 @@
 #include <string.h>
 
 atomic_bool kw_trace_wanted = false;
+const char *kw_trace_default_file;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool perfetto; /* the file's format */
@@ -79,7 +80,8 @@ static bool ends_with(const char *path, const char *end) {
 
 void kw_trace_start(void) {
   const char *path = secure_getenv("KEYWAY_TRACE");
-  if (path == NULL || path[0] == 0 || kw_trace_sink_is_open()) return;
+  if (path == NULL || path[0] == 0) path = kw_trace_default_file;
+  if (path == NULL || kw_trace_sink_is_open()) return;
   limit = kw_byte_count_from_environment("KEYWAY_TRACE_LIMIT", 64 * KW_TRACE_END, UINT64_C(1) << 30);
   if (!kw_trace_sink_open(path, limit)) {
     kw_log(KW_LOG_WARN, "no trace is written: KEYWAY_TRACE names %s, which cannot be opened (%s). %s", path,

@@ -17,6 +17,7 @@ static inline bool kw_trace_on(void) {
 }
 
 void kw_trace_start(void);                    /* reads KEYWAY_TRACE; the file is completed at exit */
+extern const char *kw_trace_default_file;     /* where KEYWAY_TRACE names none; NULL: then there is no trace */
 uint64_t kw_trace_now(void);                  /* nanoseconds, CLOCK_MONOTONIC */
 uint64_t kw_trace_later(void);                /* the same, later than what the thread was given before */
 static inline uint64_t kw_trace_begin(void) { /* for kw_trace_span; 0 when tracing is off */

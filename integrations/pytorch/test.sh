@@ -81,6 +81,14 @@ if [ "$scope" != four-lines ]; then
   tests tests integrations/pytorch/tests --vendor-npu "$vendor_npu" "${which[@]}"
 
   if [ "$scope" = all ]; then
+    step "MiniLM: captured, replayed, and beside a plugin with a defect"
+    capture=$environment/minilm.kwcapture mutant=build/release/tests/mutants/keyway_mutant_unbiased_variance.so
+    KEYWAY_LAYERS=capture KEYWAY_CAPTURE=$capture quiet pytorch-capture "$python" integrations/pytorch/embed.py cpu
+    build/release/bin/keyway replay "$capture" --device cpu:0 | sed 's/^/    /'
+    said=$(build/release/bin/keyway replay "$capture" --plugin "$mutant" --device mutant:0 --against cpu:0 || true)
+    [[ $said == *'differs: native_layer_norm('* ]] || die "the defect was not named: $said" "See $capture."
+    sed 's/^/    /' <<<"$said"
+
     step "what a call costs"
     for device in cpu opencl; do
       quiet "pytorch-bench-$device" "$python" integrations/pytorch/bench.py "$device"
