@@ -9,11 +9,13 @@
 #include <keyway/dlpack.h>
 #include <keyway/interop.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *step_device, *step_plugin, *step_host, *step_other;
-char step_where[128], step_message[512];
+_Thread_local const char *step_device;
+const char *step_plugin, *step_host, *step_other;
+_Thread_local char step_where[128], step_message[512];
 
 static kw_status stop(const char *where, kw_status status) {
   snprintf(step_where, sizeof step_where, "%s", where);
@@ -57,13 +59,13 @@ static kw_status call(const char *op, kw_stream *stream, const kw_value *args, u
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
+/* A plugin whose file cannot be read is missing, and its report says why; want of memory keeps none away. */
 static kw_status list(void) {
   kw_status status = KW_OK;
-  uint32_t devices, plugins;
+  uint32_t devices, plugins, missing = 0;
   if (kw_op_count() == 0) return stop("kw_op_count()", KW_ERR_OUT_OF_MEMORY);
   WANT(kw_op_count() >= kw_op_table_count && kw_op_find("add.Tensor") != NULL);
   TRY(kw_device_count(&devices));
-  WANT(devices > 0);
   for (uint32_t i = 0; i < devices; i++) {
     kw_device_entry entry = {.struct_size = sizeof entry};
     TRY(kw_device_get_entry(i, &entry));
@@ -73,8 +75,11 @@ static kw_status list(void) {
   for (uint32_t i = 0; i < plugins; i++) {
     kw_plugin_report report = {.struct_size = sizeof report};
     TRY(kw_plugin_get_report(i, &report));
-    WANT(report.status == KW_OK && report.key[0] != '\0');
+    WANT(report.status == KW_OK || report.reason[0] != '\0');
+    WANT(report.status != KW_ERR_OUT_OF_MEMORY);
+    missing += report.status != KW_OK;
   }
+  WANT(plugins > missing ? devices > 0 : plugins > 0);
 end:
   return status;
 }
@@ -162,7 +167,7 @@ end:
 }
 
 static void KW_CALL count_run(void *user) {
-  ++*(int *)user;
+  atomic_fetch_add((atomic_int *)user, 1);
 }
 
 static kw_status streams(void) {
@@ -171,7 +176,7 @@ static kw_status streams(void) {
   kw_stream *first = NULL, *second = NULL;
   kw_event *begin = NULL, *end_event = NULL;
   kw_tensor *tensor = NULL, *sum = NULL;
-  static int ran; /* a call that was enqueued before a failure may still come */
+  static atomic_int ran; /* a call that was enqueued before a failure may still come */
   const int before = ran;
   uint64_t ns;
   float got[COUNT];
@@ -188,7 +193,7 @@ static kw_status streams(void) {
   TRY(kw_stream_call_host(second, count_run, &ran));
   TRY(kw_event_record(end_event, second));
   TRY(kw_event_synchronize(end_event));
-  WANT(ran == before + 1);
+  WANT(ran > before);
   TRY(kw_event_elapsed(begin, end_event, &ns));
   TRY(kw_stream_synchronize(second));
   TRY(kw_tensor_read(sum, got));
@@ -325,7 +330,7 @@ static kw_status graph(void) {
   kw_status status;
   kw_device *device = NULL;
   kw_stream *stream = NULL;
-  kw_tensor *tensor = NULL, *sum = NULL, *product = NULL;
+  kw_tensor *tensor = NULL, *sum = NULL, *whole = NULL;
   kw_graph *graph = NULL;
   float got[COUNT];
   TRY(kw_device_open(step_device, &device));
@@ -335,9 +340,9 @@ static kw_status graph(void) {
   const kw_value twice[] = {kw_arg_tensor(tensor), kw_arg_tensor(tensor)};
   kw_status recorded = call("add.Tensor", stream, twice, 2, &sum);
   if (recorded != KW_OK) stop("the first call that is recorded", recorded);
-  const kw_value product_args[] = {kw_arg_tensor(sum), kw_arg_tensor(tensor)};
+  const kw_value sum_args[] = {kw_arg_tensor(sum), kw_arg_tensor(tensor)};
   if (recorded == KW_OK) {
-    recorded = call("mm", stream, product_args, 2, &product);
+    recorded = call("add.Tensor", stream, sum_args, 2, &whole);
     if (recorded != KW_OK) stop("the second call that is recorded", recorded);
   }
   TRY(kw_graph_end(stream, &graph));
@@ -347,14 +352,14 @@ static kw_status graph(void) {
   TRY(kw_stream_synchronize(stream));
   TRY(kw_tensor_read(sum, got));
   WANT(got[5] == 10);
-  TRY(kw_tensor_read(product, got));
-  WANT(got[0] == 2 * 1120); /* 2 x (0 x 0 + 1 x 8 + 2 x 16 + ..) */
+  TRY(kw_tensor_read(whole, got));
+  WANT(got[5] == 15);
   TRY(kw_graph_launch(graph, NULL));
   TRY(kw_device_synchronize(device));
 end:
   kw_tensor_release(tensor);
   kw_tensor_release(sum);
-  kw_tensor_release(product);
+  kw_tensor_release(whole);
   kw_graph_destroy(graph);
   kw_stream_destroy(stream);
   if (device != NULL) kw_device_close(device);
@@ -402,8 +407,8 @@ end:
 }
 
 const attack_step attack_steps[] = {
-    {"start", true, list},           {"start-alone", true, start_alone}, {"load", false, load},
-    {"open", false, open_and_close}, {"copies", false, copies},          {"streams", false, streams},
-    {"calls", false, calls},         {"long-calls", false, long_calls},  {"plan", false, plan},
-    {"graph", false, graph},         {"exchange", false, exchange},      {NULL, false, NULL},
+    {"start", true, false, list},          {"start-alone", true, false, start_alone}, {"load", false, false, load},
+    {"open", false, true, open_and_close}, {"copies", false, true, copies},           {"streams", false, true, streams},
+    {"calls", false, true, calls},         {"long-calls", false, true, long_calls},   {"plan", false, true, plan},
+    {"graph", false, true, graph},         {"exchange", false, false, exchange},      {NULL, false, false, NULL},
 };

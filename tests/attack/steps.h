@@ -13,19 +13,20 @@
 
 typedef struct attack_step {
   const char *name;
-  bool starts; /* it starts the library, which the others find started, with the plugin loaded */
+  bool starts;   /* it starts the library, which the others find started, with the plugin loaded */
+  bool together; /* several threads may do it at once */
   kw_status (*run)(void);
 } attack_step;
 
 extern const attack_step attack_steps[]; /* the last has no name */
 
 /* What the steps use: set before the first. */
-extern const char *step_device; /* "npu:0" */
-extern const char *step_plugin; /* its file, for those that do not discover it */
-extern const char *step_host;   /* cpu:0's, or NULL */
-extern const char *step_other;  /* a plugin file with ops of its own, which the step "load" loads */
+extern _Thread_local const char *step_device; /* "npu:0" */
+extern const char *step_plugin;               /* its file, for those that do not discover it */
+extern const char *step_host;                 /* cpu:0's, or NULL */
+extern const char *step_other;                /* a plugin file with ops of its own, which the step "load" loads */
 
 /* Where the last step that did not go well stopped, and Keyway's message of then. */
-extern char step_where[128], step_message[512];
+extern _Thread_local char step_where[128], step_message[512];
 
 #endif /* KEYWAY_ATTACK_STEPS_H */

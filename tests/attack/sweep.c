@@ -41,7 +41,8 @@ static const char usage[] =
     "Ways: cold, in a process of its own for each call, where all is done for the first time; warm, in one where the\n"
     "step has been done before; cold+ and warm+, where all calls from that one on fail until the step has ended.\n";
 
-#define TIME_LIMIT 120 /* seconds for a process, in which nothing should take one */
+#define TIME_LIMIT 120   /* seconds for a process, in which nothing should take one */
+#define FINDINGS_MOST 20 /* of one step, function and way */
 
 typedef enum way { COLD, COLD_LASTING, WARM, WARM_LASTING, WAYS } way;
 static const char *const way_names[WAYS] = {"cold", "cold+", "warm", "warm+"};
@@ -95,9 +96,16 @@ static bool is_right(const attack *a, kw_status status) {
 }
 
 /* In a thread of its own, since a thread keeps things until it ends. */
+static const char *device;
+static char where[sizeof step_where], message[sizeof step_message]; /* of the last step */
+
 static void *run_in_thread(void *user) {
   const attack_step *step = user;
-  return (void *)(intptr_t)step->run();
+  step_device = device;
+  kw_status status = step->run();
+  memcpy(where, step_where, sizeof where);
+  memcpy(message, step_message, sizeof message);
+  return (void *)(intptr_t)status;
 }
 
 static kw_status run_step(const attack_step *step) {
@@ -117,16 +125,15 @@ static int fail_once(const attack *a, int again) {
   kw_status status = run_step(a->step);
   const long failed = failing_disarm();
   if (failed == 0 && status == KW_OK) return NOT_REACHED;
-  if (only.at != 0) say(a, "status %d at %s: %s", status, status == KW_OK ? "the end" : step_where, step_message);
-  if (failed == 0 || !is_right(a, status) || (status != KW_OK && step_message[0] == '\0')) {
-    say(a, "%s at %s: %s", status == STEP_WRONG ? "wrong" : kw_status_name(status), step_where, step_message);
+  if (only.at != 0) say(a, "status %d at %s: %s", status, status == KW_OK ? "the end" : where, message);
+  if (failed == 0 || !is_right(a, status) || (status != KW_OK && message[0] == '\0')) {
+    say(a, "%s at %s: %s", status == STEP_WRONG ? "wrong" : kw_status_name(status), where, message);
     return FOUND;
   }
   for (int i = 0; i < again; i++) {
     status = run_step(a->step);
     if (status == KW_OK) continue;
-    say(a, "afterwards %s at %s: %s", status == STEP_WRONG ? "wrong" : kw_status_name(status), step_where,
-        step_message);
+    say(a, "afterwards %s at %s: %s", status == STEP_WRONG ? "wrong" : kw_status_name(status), where, message);
     return FOUND;
   }
   return HELD;
@@ -153,7 +160,7 @@ static void prepare(const attack *a) {
   if (a->step->starts) return;
   for (const attack_step *step = attack_steps; step->name != NULL; step++) {
     if (strcmp(step->name, "start-alone") != 0 || run_step(step) == KW_OK) continue;
-    say(a, "the library does not start: %s", step_message);
+    say(a, "the library does not start: %s", message);
     exit(FOUND);
   }
 }
@@ -172,7 +179,7 @@ static int run_reference(const attack *a) {
     kw_status status = run_step(a->step);
     if (i == 0) failing_disarm();
     if (status == KW_OK) continue;
-    fprintf(stderr, "  %s is not for this device: %s: %s\n", a->step->name, step_where, step_message);
+    fprintf(stderr, "  %s is not for this device: %s: %s\n", a->step->name, where, message);
     return FOUND;
   }
   shared->live = failing_live();
@@ -231,33 +238,34 @@ static int run_child(const attack *a, int (*run)(const attack *)) {
 
 static unsigned long calls_failed, findings;
 
+/* Calls from shared->at on, until there are no more: one, in a way that is cold, or as many as go well. How many were
+ * tried and held is added up. Whether there may be more. */
+static bool try_calls(const attack *a, long *tried, long *held) {
+  const bool cold = a->way == COLD || a->way == COLD_LASTING;
+  const long from = shared->at;
+  const int end = run_child(a, cold ? run_cold : run_warm);
+  const long passed = cold ? end == HELD : (shared->at - from) / only.stride;
+  *held += passed;
+  *tried += passed + (end == FOUND);
+  shared->at += cold || end == FOUND ? only.stride : 0;
+  return only.at == 0 && (cold ? end != NOT_REACHED : end == FOUND);
+}
+
 /* One step, one function, one way. */
 static void sweep(const attack *a) {
   if (only.way != NULL && strcmp(only.way, way_names[a->way]) != 0) return;
   long held = 0, tried = 0;
-  if (a->way == COLD || a->way == COLD_LASTING) {
-    for (shared->at = only.at != 0 ? only.at : only.first;; shared->at += only.stride) {
-      const int end = run_child(a, run_cold);
-      if (end == NOT_REACHED) break;
-      tried++;
-      held += end == HELD;
-      if (only.at != 0) break;
-    }
-  } else {
-    for (shared->at = only.at != 0 ? only.at : only.first;; shared->at += only.stride) {
-      const long from = shared->at;
-      const int end = run_child(a, run_warm);
-      const long done = (shared->at - from) / only.stride;
-      tried += done + (end != HELD);
-      held += done;
-      if (end == HELD || only.at != 0) break;
-    }
+  shared->at = only.at != 0 ? only.at : only.first;
+  while (try_calls(a, &tried, &held)) {
+    if (tried - held < FINDINGS_MOST) continue;
+    fprintf(stderr, "  ... and so on: it stops after %d\n", FINDINGS_MOST);
+    break;
   }
-  if (tried > 0)
-    printf("  %-12s %-6s %-16s %ld of %ld\n", a->step->name, way_names[a->way], failing_function(a->function), held,
-           tried);
   calls_failed += (unsigned long)tried;
   findings += (unsigned long)(tried - held);
+  if (tried == 0) return;
+  printf("  %-12s %-6s %-16s %ld of %ld\n", a->step->name, way_names[a->way], failing_function(a->function), held,
+         tried);
 }
 
 static bool is_wanted(unsigned function) {
@@ -289,7 +297,7 @@ static void parse(int argc, char **argv) {
                                           {NULL, 0, NULL, 0}};
   int option;
   while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-    if (option == 'd') step_device = optarg;
+    if (option == 'd') device = optarg;
     if (option == 'p') step_plugin = optarg;
     if (option == 'H') step_host = optarg;
     if (option == 'o') step_other = optarg;
@@ -305,7 +313,7 @@ static void parse(int argc, char **argv) {
       exit(option == 'h' ? 0 : 2);
     }
   }
-  if (step_device != NULL && step_plugin != NULL && step_other != NULL && only.first > 0 && only.stride > 0) return;
+  if (device != NULL && step_plugin != NULL && step_other != NULL && only.first > 0 && only.stride > 0) return;
   fputs(usage, stderr);
   exit(2);
 }
@@ -321,7 +329,7 @@ int main(int argc, char **argv) {
   setenv("KEYWAY_FALLBACK", "allow", 0);
   for (const attack_step *step = attack_steps; step->name != NULL; step++) sweep_step(step);
   rmdir(scratch);
-  printf("%s: %lu of %lu calls that failed were taken as they should be\n", step_device, calls_failed - findings,
+  printf("%s: %lu of %lu calls that failed were taken as they should be\n", device, calls_failed - findings,
          calls_failed);
   return findings == 0 && calls_failed > 0 ? 0 : 1;
 }
