@@ -37,6 +37,8 @@ enum {
   MEMORY,
   OPEN,
   FCNTL,
+  READ,
+  WRITE,
 #define FAILS(type, name, failure, error, parameters, arguments) FUNCTION_##name,
 #define ENDS FAILS
 #include "failing_functions.def"
@@ -46,9 +48,7 @@ enum {
 };
 
 static const char *const names[FUNCTIONS + 1] = {
-    FAILING_MEMORY,
-    "open",
-    "fcntl",
+    FAILING_MEMORY, "open", "fcntl", "read", "write",
 #define FAILS(type, name, failure, error, parameters, arguments) #name,
 #define ENDS FAILS
 #include "failing_functions.def"
@@ -351,4 +351,19 @@ int fcntl(int file, int command, ...) {
   void *argument = va_arg(arguments, void *);
   va_end(arguments);
   return fails(FCNTL, EMFILE, CALLER) ? -1 : real(file, command, argument);
+}
+
+/* Of a file as given; pipes and sockets have no errors but that a signal comes. */
+static int transfer_error(int file, int error) {
+  return syscall(SYS_lseek, file, (off_t)0, SEEK_CUR) < 0 ? EINTR : error;
+}
+
+ssize_t read(int file, void *bytes, size_t size) {
+  REAL(ssize_t, read, (int, void *, size_t));
+  return fails(READ, EIO, CALLER) ? (errno = transfer_error(file, EIO), -1) : real(file, bytes, size);
+}
+
+ssize_t write(int file, const void *bytes, size_t size) {
+  REAL(ssize_t, write, (int, const void *, size_t));
+  return fails(WRITE, ENOSPC, CALLER) ? (errno = transfer_error(file, ENOSPC), -1) : real(file, bytes, size);
 }

@@ -36,10 +36,11 @@ static const char usage[] =
     "  --step NAME       only this step\n"
     "  --way WAY         only this way, see below\n"
     "  --at N            only the N-th call, and say what came of it\n"
-    "  --share K/M       every M-th call, beginning with the K-th\n"
+    "  --share K/M       of all that there is to try every M-th, beginning with the K-th\n"
     "\n"
     "Ways: cold, in a process of its own for each call, where all is done for the first time; warm, in one where the\n"
-    "step has been done before; cold+ and warm+, where all calls from that one on fail until the step has ended.\n";
+    "step has been done before; cold+ and warm+, where all allocations from that one on fail until the step has "
+    "ended.\n";
 
 #define TIME_LIMIT 120   /* seconds for a process, in which nothing should take one */
 #define FINDINGS_MOST 20 /* of one step, function and way */
@@ -51,6 +52,7 @@ typedef struct attack {
   const attack_step *step;
   unsigned function;
   way way;
+  bool single; /* one call, not those behind it */
 } attack;
 
 static struct {
@@ -187,17 +189,17 @@ static int run_reference(const attack *a) {
   return HELD;
 }
 
-/* In one process, all of them. */
+/* In one process: all of them from shared->at on. */
 static int run_warm(const attack *a) {
   prepare(a);
   for (int i = 0; i < 3; i++) {
     if (run_step(a->step) != KW_OK) return FOUND;
   }
   shared->live = failing_live();
-  for (;; shared->at += only.stride) {
+  for (;; shared->at++) {
     alarm(TIME_LIMIT);
     const int end = fail_without_loss(a, 1);
-    if (end != HELD || only.at != 0) return end == NOT_REACHED ? HELD : end;
+    if (end != HELD || a->single) return end == NOT_REACHED && !a->single ? HELD : end;
   }
 }
 
@@ -238,29 +240,28 @@ static int run_child(const attack *a, int (*run)(const attack *)) {
 
 static unsigned long calls_failed, findings;
 
-/* Calls from shared->at on, until there are no more: one, in a way that is cold, or as many as go well. How many were
- * tried and held is added up. Whether there may be more. */
-static bool try_calls(const attack *a, long *tried, long *held) {
-  const bool cold = a->way == COLD || a->way == COLD_LASTING;
-  const long from = shared->at;
-  const int end = run_child(a, cold ? run_cold : run_warm);
-  const long passed = cold ? end == HELD : (shared->at - from) / only.stride;
-  *held += passed;
-  *tried += passed + (end == FOUND);
-  shared->at += cold || end == FOUND ? only.stride : 0;
-  return only.at == 0 && (cold ? end != NOT_REACHED : end == FOUND);
+static bool is_mine(void) {
+  static long turn;
+  return turn++ % only.stride == only.first - 1;
 }
 
-/* One step, one function, one way. */
-static void sweep(const attack *a) {
+/* One step, one function, one way: each call in a process of its own, or all in one as long as they go well. */
+static void sweep(attack *a) {
   if (only.way != NULL && strcmp(only.way, way_names[a->way]) != 0) return;
   long held = 0, tried = 0;
-  shared->at = only.at != 0 ? only.at : only.first;
-  while (try_calls(a, &tried, &held)) {
-    if (tried - held < FINDINGS_MOST) continue;
-    fprintf(stderr, "  ... and so on: it stops after %d\n", FINDINGS_MOST);
-    break;
+  a->single = only.at != 0 || only.stride > 1 || a->way == COLD || a->way == COLD_LASTING;
+  int end = HELD;
+  for (shared->at = only.at != 0 ? only.at : 1; end != NOT_REACHED && tried - held < FINDINGS_MOST; shared->at++) {
+    if (only.stride > 1 && shared->at > shared->calls[a->function]) break;
+    if (!is_mine()) continue;
+    const long from = shared->at;
+    end = run_child(a, a->way == COLD || a->way == COLD_LASTING ? run_cold : run_warm);
+    const long passed = shared->at - from + (a->single && end == HELD);
+    held += passed;
+    tried += passed + (end == FOUND);
+    if (only.at != 0 || (!a->single && end == HELD)) break;
   }
+  if (tried - held >= FINDINGS_MOST) fprintf(stderr, "  ... and so on: it stops after %d\n", FINDINGS_MOST);
   calls_failed += (unsigned long)tried;
   findings += (unsigned long)(tried - held);
   if (tried == 0) return;
@@ -283,6 +284,7 @@ static void sweep_step(const attack_step *step) {
     const long live = shared->live;
     for (a.way = COLD; a.way < WAYS; a.way++) {
       if (step->starts && (a.way == WARM || a.way == WARM_LASTING)) continue; /* it starts once */
+      if (a.function != 0 && is_lasting(a.way)) continue;                     /* only memory is short for long */
       shared->live = live;
       sweep(&a);
     }
