@@ -56,6 +56,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runt
 foreach(backend cpu opencl levelzero cuda hip)
   if(TARGET keyway_${backend})
     install(TARGETS keyway_${backend} LIBRARY DESTINATION ${KEYWAY_PLUGIN_DIR} COMPONENT runtime)
+    install(FILES ${PROJECT_SOURCE_DIR}/backends/${backend}/keyway_${backend}.keyway.json
+            DESTINATION ${KEYWAY_PLUGIN_DIR} COMPONENT runtime OPTIONAL)
   endif()
 endforeach()
 

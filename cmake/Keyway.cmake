@@ -84,6 +84,9 @@ macro(kw_find_dependencies)
   pkg_check_modules(SLEEF IMPORTED_TARGET sleef)
   kw_feature(sleef "${SLEEF_FOUND}" libsleef-dev${KEYWAY_PACKAGE_SUFFIX}
              "vectors of the math library, in cpu's fast kernels")
+  pkg_check_modules(SECCOMP IMPORTED_TARGET libseccomp)
+  kw_feature(seccomp "${SECCOMP_FOUND}" libseccomp-dev${KEYWAY_PACKAGE_SUFFIX}
+             "filter of system calls for plugins in their own process")
   if(NOT CMAKE_CROSSCOMPILING) # a program of this build takes part in compiling its kernels
     find_path(LEVEL_ZERO_INCLUDE level_zero/ze_api.h)
     find_program(CLANG_15 clang-15)
@@ -134,7 +137,8 @@ function(kw_folder_sources variable)
 endfunction()
 
 # kw_add_plugin(NAME SOURCES... [LIBS ...] [DIRECTORY ...] [EXPORTS ...]): a plugin keyway_NAME.so in
-# lib/keyway/plugins, or in DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says.
+# lib/keyway/plugins, or in DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says. Its
+# manifest, keyway_NAME.keyway.json, lies beside its sources where it has one.
 function(kw_add_plugin name)
   cmake_parse_arguments(ARG "" "DIRECTORY;EXPORTS" "SOURCES;LIBS" ${ARGN})
   if(NOT ARG_DIRECTORY)
@@ -148,6 +152,10 @@ function(kw_add_plugin name)
   target_link_libraries(${target} PRIVATE keyway_flags keyway_abi ${ARG_LIBS})
   target_link_options(${target} PRIVATE LINKER:--version-script=${ARG_EXPORTS}
                                         LINKER:-Bsymbolic)
+  set(manifest ${target}.keyway.json)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${manifest})
+    configure_file(${manifest} ${ARG_DIRECTORY}/${manifest} COPYONLY)
+  endif()
   if(NOT KEYWAY_SANITIZE) # a sanitizer's runtime comes with the program
     target_link_options(${target} PRIVATE LINKER:--no-undefined)
   endif()

@@ -14,7 +14,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 minimal=(
-  gcc libc6-dev binutils make cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev
+  gcc libc6-dev binutils make cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev libseccomp-dev
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libsleef-dev
 )
 rest=(

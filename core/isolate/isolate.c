@@ -5,6 +5,7 @@
 #include "isolate/isolate.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "isolate/objects.h"
 #include "isolate/pending.h"
 #include "isolate/proxy.h"
@@ -17,12 +18,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static bool manifest_wants(const char *path) {
+  kw_manifest manifest;
+  const bool wants = kw_manifest_read(path, &manifest) != KW_OK || manifest.isolate;
+  kw_manifest_free(&manifest);
+  kw_error_clear();
+  return wants;
+}
+
 bool kw_isolate_wanted(const char *path, const kw_plugin_desc *desc) {
   const char *list = secure_getenv("KEYWAY_ISOLATE"), *option = kw_options_of_host(desc, KW_OPTION_ISOLATE);
   if (option != NULL) return strcmp(option, "1") == 0;
-  if (list == NULL) return false;
-  return strcmp(list, "*") == 0 || kw_list_names_file(list, "", path) ||
-         kw_list_names_key(list, "", desc->vendor, desc->key);
+  if (list != NULL && strcmp(list, "*") == 0) return true;
+  return kw_list_names_file(list, "", path) || kw_list_names_key(list, "", desc->vendor, desc->key) ||
+         manifest_wants(path);
 }
 
 /* ---- The links of a proxy ---------------------------------------------------------------------------------------- */
@@ -52,14 +61,23 @@ static const kw_link_owner owner = {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-static kw_proxy *make_proxy(const char *path, const char *program) {
+/* NULL with an error. It stays, also when its process does not start: who waits for that may look at it. */
+static kw_proxy *make_proxy(const char *path, const char *program, const kw_manifest *manifest) {
   kw_proxy *proxy = calloc(1, sizeof *proxy);
-  if (proxy == NULL) return NULL;
+  char *own_path = strdup(path), *own_program = strdup(program);
+  if (proxy == NULL || own_path == NULL || own_program == NULL) {
+    free(proxy);
+    free(own_path);
+    free(own_program);
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the tables of %s", path);
+    return NULL;
+  }
   proxy->target.proxy = proxy;
   proxy->self[0] = (kw_group){"org.keyway.isolated/1", proxy};
   proxy->owner = &owner;
-  proxy->path = strdup(path);
-  proxy->program = strdup(program);
+  proxy->path = own_path;
+  proxy->program = own_program;
+  proxy->manifest = *manifest;
   pthread_mutex_init(&proxy->lock, NULL);
   pthread_mutex_init(&proxy->starting, NULL);
   return proxy;
@@ -72,14 +90,16 @@ kw_status kw_isolate_open(const char *path, kw_plugin_answer *out_answer, kw_sta
   out_answer->desc.key = out_answer->desc.vendor = "";
   if (directory == NULL) return KW_ERR_OUT_OF_MEMORY;
   snprintf(program, sizeof program, "%s/keyway/" KW_ISOLATE_PROGRAM, directory);
-  kw_proxy *proxy = make_proxy(path, program);
-  if (proxy == NULL || proxy->path == NULL || proxy->program == NULL) {
-    return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the tables of %s", path);
+  kw_manifest manifest;
+  kw_status status = kw_manifest_read(path, &manifest);
+  kw_proxy *proxy = status == KW_OK ? make_proxy(path, program, &manifest) : NULL;
+  if (proxy == NULL) {
+    kw_manifest_free(&manifest);
+    return status != KW_OK ? status : KW_ERR_OUT_OF_MEMORY;
   }
-  /* The proxy stays, also on failure: who waits for its process may look at it. */
   kw_link *link;
   uint64_t slots;
-  const kw_status status = kw_proxy_open(proxy, &link, &proxy->answer, &slots, out_reached);
+  status = kw_proxy_open(proxy, &link, &proxy->answer, &slots, out_reached);
   kw_proxy_fill_slots(&proxy->answer);
   kw_proxy_fill_objects(&proxy->answer);
   kw_proxy_fill_memory(&proxy->answer);
@@ -89,6 +109,7 @@ kw_status kw_isolate_open(const char *path, kw_plugin_answer *out_answer, kw_sta
   pthread_mutex_lock(&proxy->lock);
   proxy->link = link;
   pthread_mutex_unlock(&proxy->lock);
+  kw_log(KW_LOG_INFO, "plugin %s runs in a process of its own, %d", path, (int)link->pid);
   if (kw_link_is_dead(link)) kw_proxy_forget(link); /* its watcher came too early for that */
   return KW_OK;
 }

@@ -86,7 +86,8 @@ kw_link *kw_link_make(const kw_link_owner *owner, void *user) {
 
 typedef struct start_order {
   kw_link *link;
-  const char *program, *file; /* the caller's, who waits */
+  const char *program, *file; /* the caller's, who waits; as the next */
+  const char *const *words;
 } start_order;
 
 static int spawn_with(const posix_spawn_file_actions_t *actions, const start_order *order) {
@@ -102,7 +103,8 @@ static int spawn_with(const posix_spawn_file_actions_t *actions, const start_ord
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   snprintf(parent, sizeof parent, "%d", (int)getpid());
-  char *const arguments[] = {(char *)order->program, (char *)order->file, parent, NULL};
+  char *arguments[4 + KW_LINK_WORDS] = {(char *)order->program, (char *)order->file, parent};
+  for (uint32_t i = 0; i < KW_LINK_WORDS && order->words[i] != NULL; i++) arguments[3 + i] = (char *)order->words[i];
   error = posix_spawn(&order->link->pid, order->program, actions, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
   return error;
@@ -246,8 +248,8 @@ bool kw_link_thread(kw_thread_body *body, void *user) {
   return error == 0;
 }
 
-kw_status kw_link_start(kw_link *link, const char *program, const char *file) {
-  start_order order = {link, program, file};
+kw_status kw_link_start(kw_link *link, const char *program, const char *file, const char *const *words) {
+  start_order order = {link, program, file, words};
   kw_link_ref(link); /* the watcher's */
   if (!kw_link_thread(watch, &order)) {
     kw_link_unref(link);

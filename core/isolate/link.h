@@ -47,8 +47,10 @@ typedef struct kw_link {
 
 /* A link without a process, with a reference; NULL with an error when memory or descriptors are short. */
 kw_link *kw_link_make(const kw_link_owner *owner, void *user);
-/* Starts its process, `program` with the argument `file`: nothing is loaded there yet. */
-kw_status kw_link_start(kw_link *link, const char *program, const char *file);
+#define KW_LINK_WORDS 40u
+/* Starts its process, `program` with the argument `file` and at most KW_LINK_WORDS of `words` (ended by NULL): what it
+ * is allowed (host/confine.h). Nothing is loaded there yet. */
+kw_status kw_link_start(kw_link *link, const char *program, const char *file, const char *const *words);
 void kw_link_ref(kw_link *link);
 void kw_link_unref(kw_link *link); /* NULL is ignored */
 

@@ -94,6 +94,16 @@ static kw_status always_ok(const char **out_reason) {
   return KW_OK;
 }
 
+/* What the manifest allows, for the process's command line. */
+static void list_words(const kw_manifest *manifest, const char *words[KW_LINK_WORDS + 1]) {
+  uint32_t count = 0;
+  if (manifest->execute) words[count++] = "execute";
+  if (manifest->network) words[count++] = "network";
+  for (uint32_t i = 0; i < manifest->device_count; i++) words[count++] = manifest->devices[i];
+  words[count] = NULL;
+}
+_Static_assert(KW_MANIFEST_DEVICES + 2 <= KW_LINK_WORDS, "a manifest fits the command line");
+
 static kw_status open_there(kw_proxy *proxy, kw_link *link, kw_plugin_answer *answer, uint64_t *out_slots,
                             kw_stage *out_reached) {
   kw_exchange x;
@@ -104,8 +114,10 @@ static kw_status open_there(kw_proxy *proxy, kw_link *link, kw_plugin_answer *an
   if (!x.in.broken && !kw_link_is_dead(link)) {
     const kw_status verdict = (kw_status)kw_take_u32(&x.in); /* no slot's: it comes with texts in any case */
     const uint32_t reached = kw_take_u32(&x.in);
-    char reason[TEXT_SIZE];
+    char reason[TEXT_SIZE], missing[TEXT_SIZE];
     kw_take_text(&x.in, reason, sizeof reason);
+    kw_take_text(&x.in, missing, sizeof missing);
+    if (missing[0] != '\0') kw_log(KW_LOG_INFO, "the process of %s: %s", proxy->path, missing);
     if (reached > KW_STAGE_PROBE) x.in.broken = true;
     *out_reached = (kw_stage)reached;
     if (!x.in.broken && reached >= KW_STAGE_VERSION) take_answer(&x.in, answer, out_slots);
@@ -123,7 +135,9 @@ kw_status kw_proxy_open(kw_proxy *proxy, kw_link **out_link, kw_plugin_answer *o
   *out_slots = 0;
   kw_link *link = make_link(proxy);
   if (link == NULL) return KW_ERR_OUT_OF_MEMORY;
-  kw_status status = kw_link_start(link, proxy->program, proxy->path);
+  const char *words[KW_LINK_WORDS + 1];
+  list_words(&proxy->manifest, words);
+  kw_status status = kw_link_start(link, proxy->program, proxy->path, words);
   if (status == KW_OK) status = open_there(proxy, link, out_answer, out_slots, out_reached);
   if (status != KW_OK) {
     kw_link_end(link);

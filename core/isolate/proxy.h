@@ -6,6 +6,7 @@
 #define KEYWAY_CORE_PROXY_H
 
 #include "isolate/link.h"
+#include "isolate/manifest.h"
 #include "plugin/negotiate.h"
 
 /* What core has a pointer to as the plugin's state or a device: where calls for it go. */
@@ -30,6 +31,7 @@ typedef struct kw_proxy {
   const kw_link_owner *owner; /* of its links: isolate.c */
   char *path;
   char *program;
+  kw_manifest manifest;
   kw_plugin_answer answer; /* with texts of the proxy's own */
   const kw_host_api *host; /* since init */
   kw_option *init_options; /* those of init, for each process */

@@ -2,17 +2,24 @@
  *
  * A plugin for tests that does what no plugin may: the cpu plugin under another name, whose process ends or stops in
  * the n-th slot after a device was opened with the option `end`: "crash@17", "hang@17", "exit@17", "wild@17", or
- * "thread@17", where it is not the slot that crashes but a thread of the plugin's.
+ * "thread@17", where it is not the slot that crashes but a thread of the plugin's. After "scribble@17" a thread writes
+ * anything into what the process shares with the application, for as long as it lives. With "fences" the open tries
+ * what a plugin in a process of its own may not do, and fails with a text that says what was possible.
  */
 #include <keyway/plugin.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static atomic_long left = -1; /* slots until the end; negative: there is none */
@@ -32,6 +39,34 @@ static void *crash(void *unused) {
   return unused;
 }
 
+/* Where /proc/self/maps says that the segment of lanes lies; NULL: nowhere. */
+static unsigned char *find_segment(size_t *out_size) {
+  char line[512];
+  unsigned long from = 0, to = 0;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  bool found = false;
+  while (!found && maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    found = strstr(line, "memfd:keyway-isolate") != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2;
+  }
+  if (maps != NULL) fclose(maps);
+  *out_size = to - from;
+  return found ? (unsigned char *)from : NULL;
+}
+
+/* Words of the first pages of lanes: numbers, small and large, and bits. */
+static void *scribble(void *unused) {
+  size_t size;
+  unsigned char *segment = find_segment(&size);
+  uint64_t seed = (uint64_t)getpid();
+  while (segment != NULL) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const size_t lane = (seed >> 33) % (size >> 20), word = (seed >> 43) % 64;
+    const uint64_t value = (seed >> 60) < 8 ? (seed >> 50) % 5 : seed;
+    memcpy(segment + (lane << 20) + (word << 3), &value, (seed & 1) != 0 ? 8 : 4);
+  }
+  return unused;
+}
+
 static void step(void) {
   if (atomic_load(&left) < 0 || atomic_fetch_sub(&left, 1) != 0) return;
   volatile uintptr_t nowhere = 8;
@@ -40,6 +75,7 @@ static void step(void) {
   if (strcmp(end, "exit") == 0) exit(7);
   if (strcmp(end, "wild") == 0) *(volatile int *)nowhere = 0;
   if (strcmp(end, "thread") == 0) pthread_create(&thread, NULL, crash, NULL);
+  if (strcmp(end, "scribble") == 0) pthread_create(&thread, NULL, scribble, NULL);
   if (strcmp(end, "hang") == 0) {
     for (;;) pause();
   }
@@ -52,10 +88,55 @@ static void step(void) {
   }
 #include "slots.def"
 
+/* ---- What a plugin may not do ------------------------------------------------------------------------------------ */
+
+static const kw_host_api *host;
+
+static bool can_write(const char *path, int flags) {
+  const int file = open(path, flags | O_WRONLY | O_CLOEXEC, 0600);
+  if (file >= 0) close(file);
+  return file >= 0;
+}
+
+static bool can_execute(void) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/true", "true", (char *)NULL);
+    _exit(1);
+  }
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static kw_status try_fences(void) {
+  char text[300] = "possible:", memory[64];
+  snprintf(memory, sizeof memory, "/proc/%d/mem", (int)getppid());
+  if (socket(AF_INET, SOCK_STREAM, 0) >= 0) strcat(text, " socket");
+  if (can_execute()) strcat(text, " execute");
+  if (ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) == 0) strcat(text, " trace");
+  if (kill(getppid(), 0) == 0) strcat(text, " signal");
+  if (can_write(memory, 0)) strcat(text, " memory");
+  if (can_write("keyway-unsteady-was-here", O_CREAT)) strcat(text, " file");
+  if (can_write("/tmp/keyway-unsteady-was-here", O_CREAT)) strcat(text, " temporary");
+  unlink("/tmp/keyway-unsteady-was-here");
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0) strcat(text, " privileges");
+  return host->set_error(host->ctx, KW_ERR_BUSY, text);
+}
+
+static kw_status (*init_cpu)(const kw_host_api *, const kw_init_info *, void **);
+
+static kw_status init(const kw_host_api *given, const kw_init_info *info, void **out_plugin) {
+  host = given;
+  return init_cpu(given, info, out_plugin);
+}
+
+/* ---- The tables -------------------------------------------------------------------------------------------------- */
+
 static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_open_info none = {.struct_size = sizeof none};
   if (info->option_count > 0) {
     unsigned long slot = 0;
+    if (strcmp(info->options[0].value, "fences") == 0) return try_fences();
     if (sscanf(info->options[0].value, "%15[a-z]@%lu", end, &slot) == 2) atomic_store(&left, (long)slot);
   }
   return real.device.open(plugin, index, &none, out_device);
@@ -92,6 +173,8 @@ kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **
   if (group_count == 0) wrap(cpu);
   desc = *cpu;
   desc.struct_size = sizeof desc;
+  init_cpu = cpu->init;
+  desc.init = init;
   desc.key = "unsteady";
   desc.vendor = "test";
   desc.groups = groups;

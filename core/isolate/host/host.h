@@ -18,6 +18,7 @@ typedef struct kw_hosted {
 } kw_hosted;
 extern kw_hosted kw_hosted_plugin;
 extern kw_wire *kw_host_wire;
+extern const char *kw_host_missing; /* what there is not of the process's confinement; "" */
 
 /* One question: the rest of it, the answer's message behind status and texts, and memory for both. */
 typedef struct kw_question {

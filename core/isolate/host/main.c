@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `keyway-plugin-host FILE PARENT`: started by the library, which gives it a socket and a segment (wire.h). The main
- * thread reads the socket; each lane that is used has a thread.
+ * `keyway-plugin-host FILE PARENT [ALLOWED...]`: started by the library, which gives it a socket and a segment
+ * (wire.h). The main thread reads the socket; each lane that is used has a thread.
  */
+#include "isolate/host/confine.h"
 #include "isolate/host/host.h"
 
 #include <errno.h>
@@ -113,8 +114,10 @@ static void prepare_process(const char *parent) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: %s FILE PARENT\nRuns a Keyway plugin for the library, in a process of its own.\n", argv[0]);
+  if (argc < 3) {
+    fprintf(stderr,
+            "usage: %s FILE PARENT [ALLOWED...]\nRuns a Keyway plugin for the library, in a process of its own.\n",
+            argv[0]);
     return 2;
   }
   prepare_process(argv[2]);
@@ -122,6 +125,7 @@ int main(int argc, char **argv) {
   if (wire == MAP_FAILED) return EXIT_FAILURE;
   close(KW_WIRE_SEGMENT_FD);
   kw_host_wire = wire;
+  if (!kw_confine(argv + 3, &kw_host_missing)) return EXIT_FAILURE;
   while (take_notice()) continue;
   return 0; /* the plugin's exit handlers run: a process that ends as others do */
 }

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 kw_hosted kw_hosted_plugin;
+const char *kw_host_missing = "";
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
@@ -65,6 +66,7 @@ kw_status kw_host_open(kw_question *q) {
   kw_put_u64(&q->out, (uint32_t)status);
   kw_put_u64(&q->out, reached);
   kw_put_text(&q->out, reason);
+  kw_put_text(&q->out, kw_host_missing);
   if (reached >= KW_STAGE_VERSION) say_answer(&q->out);
   return KW_OK;
 }
