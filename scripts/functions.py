@@ -19,21 +19,26 @@ COLUMNS = 120
 HEADER = """/* SPDX-License-Identifier: Apache-2.0
  *
  * The public functions as data, in the order of the headers: what libkeyway exports, and what layers stand in front of.
- * Made from keyway.h, interop.h and test.h by scripts/functions.py. Define KW_FUNCTION, and KW_PROCEDURE where a
- * function without a value needs another text, then include it; it undefines both.
+ * Made from keyway.h, interop.h and test.h by scripts/functions.py. Define KW_FUNCTION, and the others where these
+ * functions need another text, then include it; it undefines all three.
  *
  *   KW_FUNCTION(type, name, parameters, arguments)
  *     name                    without the prefix: op_call -> kw_op_call
  *     parameters, arguments   the signature and the names, each in parentheses
  *   KW_PROCEDURE(name, parameters, arguments)
  *     the same for a function that gives nothing back
+ *   KW_GETTER(type, name)
+ *     the same for one that takes nothing
  */
+#ifndef KW_GETTER
+#define KW_GETTER(type, name) KW_FUNCTION(type, name, (void), ())
+#endif
 #ifndef KW_PROCEDURE
 #define KW_PROCEDURE(name, parameters, arguments) KW_FUNCTION(void, name, parameters, arguments)
 #endif
 
 """
-FOOTER = "#undef KW_FUNCTION\n#undef KW_PROCEDURE\n"
+FOOTER = "#undef KW_FUNCTION\n#undef KW_PROCEDURE\n#undef KW_GETTER\n"
 
 
 def parts(parameters):
@@ -65,6 +70,8 @@ def functions():
 
 def row(kind, name, parameters, arguments):
     """A row as the other tables have it: the signature, and then the names, each begun on a line of its own."""
+    if arguments == "()" and kind != "void":
+        return f"KW_GETTER({kind}, {name})"
     macro = "KW_PROCEDURE(" if kind == "void" else "KW_FUNCTION("
     head = macro + ", ".join([name] if kind == "void" else [kind, name]) + ","
     text = f"{head} {parameters}, {arguments})"

@@ -99,7 +99,8 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *                           (JSON) otherwise. A FIFO whose reader is slow loses records and keeps nobody waiting
  *   KEYWAY_TRACE_LIMIT      bytes, as 512MiB: the trace ends there (default: 1GiB; at least 64KiB)
  *   KEYWAY_LAYERS           layers between the application, the library and its plugins, comma-separated, the first
- *                           nearest to the application: docs/layers.md
+ *                           nearest to the application: validation (docs/layers.md)
+ *   KEYWAY_VALIDATION       report (default) | abort: what the layer validation does about a misuse
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on, or fewer
  *                           where its cgroup has a quota (rounded down: 2 of 2.5 CPUs)
  *   KEYWAY_OPTIONS          acme.npu.queue_depth=64[;KEY=VALUE]: options of plugins where the application gives none
