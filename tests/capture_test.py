@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: capture_test.py KEYWAY PROGRAM MODEL TRAINED MUTANT
+"""usage: capture_test.py KEYWAY PROGRAM FAULTY MODEL TRAINED MUTANT
 
 Captures and their replays: the program beside this file (PROGRAM) and two models, which print the same with the layer on
 and come out again bit for bit; a plugin with one defect (MUTANT, in native_layer_norm), whose first wrong call is named,
-and cut out; files that reach their limit, are cut off, or damaged.
+and cut out; calls that fail (FAULTY, below the layer fault), which leave nothing; files that reach their limit, are cut off, or damaged.
 """
 
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-KEYWAY, PROGRAM, MODEL, TRAINED, MUTANT = sys.argv[1:]
+KEYWAY, PROGRAM, FAULTY, MODEL, TRAINED, MUTANT = sys.argv[1:]
 
 
 def run(*command, code=0, **variables):
@@ -65,6 +65,17 @@ def defect(folder):
     assert os.path.getsize(cut) < os.path.getsize(file) / 10
 
 
+def failures(folder):
+    """In either order of the layers; without the faults it all comes out again."""
+    for layers in "capture,fault", "fault,capture":
+        file = f"{folder}/{layers}"
+        said = run(FAULTY, "cpu:0", KEYWAY_LAYERS=layers, KEYWAY_CAPTURE=file,
+                   KEYWAY_FAULT="launch/add.Tensor@2:io,memory.alloc@3:out_of_memory,launch/add.Tensor@3:late").stdout
+        assert said.count("the fault layer") == 2, said  # the library tries the allocation again
+        again = replay(file)
+        assert again["outcome"] == "same" and again["calls"] == again["reads"] == 3, again
+
+
 def limit(folder):
     file = f"{folder}/limited"
     said = capture(file, MODEL, "--device", "cpu:0", KEYWAY_CAPTURE_LIMIT="1500KiB").stderr
@@ -114,6 +125,7 @@ def damaged(folder):
 with tempfile.TemporaryDirectory() as scratch:
     whole(scratch)
     defect(scratch)
+    failures(scratch)
     limit(scratch)
     no_captures(scratch)
     damaged(scratch)
