@@ -206,15 +206,19 @@ static int shared_mappings(void) {
   return count;
 }
 
-/* Opens the device, in a new process if the one before has ended; as often as it takes where that is on its way. */
-static kw_device *open_with(const char *end) {
+/* Opens the device, in a new process if the one before has ended. NULL: that has ended, too. */
+static kw_device *open_once(const char *end) {
   const kw_option option = {"end", end};
   kw_device *device = NULL;
-  kw_status status = KW_ERR_DEVICE_LOST;
-  for (int i = 0; i < 100 && status == KW_ERR_DEVICE_LOST; i++) {
-    status = kw_device_open_with(DEVICE, &option, end[0] != '\0' ? 1 : 0, &device);
-  }
-  if (status != KW_OK) wrong("opening the device again", status);
+  const kw_status status = kw_device_open_with(DEVICE, &option, end[0] != '\0' ? 1 : 0, &device);
+  return went_well("kw_device_open_with", status) ? device : NULL;
+}
+
+/* The same without an end, as often as it takes where the one before is on its way out. */
+static kw_device *open_well(void) {
+  kw_device *device = NULL;
+  for (int i = 0; i < 100 && device == NULL && failures == 0; i++) device = open_once("");
+  if (device == NULL) wrong("opening the device again", KW_ERR_DEVICE_LOST);
   return device;
 }
 
@@ -228,7 +232,7 @@ static void play_round(uint64_t *seed) {
   const bool kills = strcmp(way, "kill") == 0;
   anything_goes = strcmp(way, "scribble") == 0;
   if (!kills) snprintf(end, sizeof end, "%s@%u", way, when);
-  kw_device *device = open_with(end);
+  kw_device *device = open_once(end);
   if (device == NULL) return;
   const pid_t victim = child();
   for (int i = 0; i < THREADS; i++) {
@@ -247,14 +251,14 @@ static void play_round(uint64_t *seed) {
 /* A device of a process that is well computes. */
 static void end_well(void) {
   uint64_t none = 0;
-  worker w = {.device = open_with(""), .seed = none};
+  worker w = {.device = open_well(), .seed = none};
   if (w.device == NULL) return;
   work(&w);
   kw_device_close(w.device);
 }
 
 static void forget_process(void) {
-  kw_device *device = open_with("");
+  kw_device *device = open_well();
   if (device == NULL) return;
   kill(child(), SIGKILL);
   while (kw_device_synchronize(device) == KW_OK) continue;

@@ -61,6 +61,8 @@ static const kw_link_owner owner = {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
+static kw_proxy *_Atomic proxies; /* all that were made */
+
 /* NULL with an error. It stays, also when its process does not start: who waits for that may look at it. */
 static kw_proxy *make_proxy(const char *path, const char *program, const kw_manifest *manifest) {
   kw_proxy *proxy = calloc(1, sizeof *proxy);
@@ -80,6 +82,8 @@ static kw_proxy *make_proxy(const char *path, const char *program, const kw_mani
   proxy->manifest = *manifest;
   pthread_mutex_init(&proxy->lock, NULL);
   pthread_mutex_init(&proxy->starting, NULL);
+  proxy->made_before = atomic_load(&proxies);
+  while (!atomic_compare_exchange_weak(&proxies, &proxy->made_before, proxy)) continue;
   return proxy;
 }
 

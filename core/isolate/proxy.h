@@ -44,7 +44,8 @@ typedef struct kw_proxy {
   kw_remote *kernels;                        /* the newest first, as ops; under the lock, registering is */
   kw_remote *ops;
   uint32_t kernel_count, op_count;
-  bool again;               /* a process after the first one registers: nothing may be new */
+  bool again; /* a process after the first one registers: nothing may be new */
+  struct kw_proxy *made_before;
   pthread_mutex_t starting; /* held while a process after the first one starts */
 } kw_proxy;
 
