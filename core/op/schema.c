@@ -219,7 +219,7 @@ static bool parse_number(parser *p, double *out_value) {
   if (!isdigit((unsigned char)*digits) && *digits != '.') return fail_expected(p, "a number");
   /* An application may have set a locale with a decimal comma. */
   locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (c_locale == (locale_t)0) return fail_at(p, p->at, "no memory to read the number");
+  if (c_locale == (locale_t)0) return fail_memory(p);
   char *end;
   double value = strtod_l(p->at, &end, c_locale);
   freelocale(c_locale);

@@ -9,9 +9,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <link.h>
+#include <locale.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -21,11 +24,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +42,7 @@
 enum {
   MEMORY,
   OPEN,
+  OPENAT,
   FCNTL,
   READ,
   WRITE,
@@ -48,7 +55,7 @@ enum {
 };
 
 static const char *const names[FUNCTIONS + 1] = {
-    FAILING_MEMORY, "open", "fcntl", "read", "write",
+    FAILING_MEMORY, "open", "openat", "fcntl", "read", "write",
 #define FAILS(type, name, failure, error, parameters, arguments) #name,
 #define ENDS FAILS
 #include "failing_functions.def"
@@ -342,6 +349,15 @@ int open(const char *path, int flags, ...) {
   mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
   return fails(OPEN, EMFILE, CALLER) ? -1 : real(path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+  REAL(int, openat, (int, const char *, int, ...));
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return fails(OPENAT, EMFILE, CALLER) ? -1 : real(folder, path, flags, mode);
 }
 
 int fcntl(int file, int command, ...) {

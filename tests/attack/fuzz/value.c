@@ -11,7 +11,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 2) return 0;
   char *text = input_text(data + 2, size - 2);
-  kw_arg_info arg = {.struct_size = sizeof arg, .tag = data[0] % (KW_TAG_GENERATOR + 1), .flags = data[1], .name = "fuzz"};
+  const kw_tag tag = data[0] % (KW_TAG_GENERATOR + 1);
+  kw_arg_info arg = {.struct_size = sizeof arg, .tag = tag, .flags = data[1], .name = "fuzz"};
   static kw_cli_storage storage;
   kw_value value;
   if (kw_cli_value_parse(&arg, text, &storage, &value)) {
