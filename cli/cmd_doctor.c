@@ -27,6 +27,12 @@ static const struct {
     {"KEYWAY_LOG", "error, warn (default), info or debug"},
     {"KEYWAY_TRACE", "a file that gets a trace, for viewers and keyway trace: Perfetto's if .pftrace, else Chrome's"},
     {"KEYWAY_TRACE_LIMIT", "bytes, as 512MiB, at which the trace ends; default: 1GiB"},
+    {"KEYWAY_LAYERS", "NAME[,NAME]: layers that see every call, the first nearest to the application; there are:"
+#define KW_LAYER(name, text) " " #name
+#include "core/layers/layers.def"
+    },
+    {"KEYWAY_VALIDATION", "report (default) or abort: what the layer validation does about a misuse"},
+    {"KEYWAY_VALIDATION_SLOW_MS", "from when on a slot that has no reason to wait is told of; default: 1000"},
     {"KEYWAY_FAULT", "WHERE[@N[+]]:WHAT[,...]: what the layer fault does, as memory.alloc@5:out_of_memory"},
     {"KEYWAY_CAPTURE", "the file of the layer capture, for keyway replay; default: keyway.kwcapture"},
     {"KEYWAY_CAPTURE_LIMIT", "bytes, as 512MiB, at which the capture ends; default: 4GiB"},

@@ -71,13 +71,24 @@ OBJECT(kw_generator, KW_KIND_GENERATOR)
 OBJECT(kw_graph, KW_KIND_GRAPH)
 OBJECT(kw_energy_window, KW_KIND_WINDOW)
 
-/* An op's pointer is the same as long as the process; there are few. */
+/* Ops that were found among all there are; an op stays one as long as the process. */
+static _Atomic(const kw_op *) known_ops[1024];
+
+static bool is_op(const kw_op *op) {
+  _Atomic(const kw_op *) *known = &known_ops[((uintptr_t)op >> 4) % 1024];
+  if (*known == op) return true;
+  for (uint32_t i = 0, count = kw_op_count(); i < count; i++) {
+    if (kw_op_at(i) != op) continue;
+    *known = op;
+    return true;
+  }
+  return false;
+}
+
 static bool use_op(kw_checked_call *call, const char *argument, const kw_op *op) {
   char here[KW_PLACE_SIZE];
   if (op == NULL) return kw_checked_suspect("op-null");
-  for (uint32_t i = 0, count = kw_op_count(); i < count; i++) {
-    if (kw_op_at(i) == op) return true;
-  }
+  if (is_op(op)) return true;
   kw_misuse("op-foreign", "%s at %s: argument %s: %p is no op; they come from kw_op_find and kw_op_at", call->function,
             kw_place(call->place, here), argument, (const void *)op);
   return false;

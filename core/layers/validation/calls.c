@@ -108,9 +108,26 @@ static void note_made(tensors *all, kw_tensor **outs, uint32_t out_count, uint64
   }
 }
 
-static void note_work(const tensors *all, const kw_stream *stream) {
+static bool has_mask(const kw_op *op, const kw_value *args, uint32_t arg_count) {
+  for (uint32_t i = 0; i < arg_count; i++) {
+    if (args[i].tag != KW_TAG_TENSOR_LIST || !op->schema.args[i].list_optional) continue;
+    for (uint32_t k = 0; k < args[i].count; k++) {
+      const kw_tensor *tensor = kw_value_entry(&args[i], k);
+      if (tensor != NULL && (tensor->ref.dtype == KW_BOOL || tensor->ref.dtype == KW_U8)) return true;
+    }
+  }
+  return false;
+}
+
+/* Calls whose results have the size that the data say wait for the stream: after their work, and for masks among
+ * indices before it. */
+static void note_work(const tensors *all, const kw_op *op, const kw_stream *stream, const kw_value *args,
+                      uint32_t arg_count, uint32_t out_count) {
   const kw_device *device = stream != NULL ? kw_stream_device(stream) : all->device;
-  if (device != NULL) kw_order_work(device, stream, all->uses, all->count);
+  if (device == NULL) return;
+  if (has_mask(op, args, arg_count)) kw_order_waited(device, stream);
+  kw_order_work(device, stream, all->uses, all->count);
+  if (op->counted && out_count + 1 == op->schema.result_count) kw_order_waited(device, stream);
 }
 
 static kw_status op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count, kw_tensor **outs,
@@ -121,7 +138,7 @@ static kw_status op_call(const kw_op *op, kw_stream *stream, const kw_value *arg
   const kw_status status = below.op_call(op, stream, args, arg_count, outs, out_count);
   if (status != KW_OK) return status;
   note_made(&all, outs, out_count, absent);
-  note_work(&all, stream);
+  note_work(&all, op, stream, args, arg_count, out_count);
   return KW_OK;
 }
 
@@ -140,7 +157,7 @@ static kw_status plan_run(const kw_plan *plan, kw_stream *stream, const kw_value
   const kw_status status = below.plan_run(plan, stream, args, arg_count, outs, out_count);
   if (status != KW_OK) return status;
   note_made(&all, outs, out_count, absent);
-  note_work(&all, stream);
+  note_work(&all, plan->op, stream, args, arg_count, out_count);
   return KW_OK;
 }
 

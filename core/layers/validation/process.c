@@ -22,8 +22,8 @@ void kw_process_take(kw_process *process, bool whole) {
   process->float_control = float_control();
   process->thread_locale = uselocale((locale_t)0);
   process->whole = whole;
-  pthread_sigmask(SIG_SETMASK, NULL, &process->blocked);
   if (!whole) return;
+  pthread_sigmask(SIG_SETMASK, NULL, &process->blocked);
   for (int i = 1; i <= 64; i++) {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(i, NULL, &action);
@@ -36,11 +36,11 @@ void kw_process_take(kw_process *process, bool whole) {
 const char *kw_process_change(const kw_process *before, const kw_process *after) {
   if (before->float_control != after->float_control) return "the thread's floating-point environment";
   if (before->thread_locale != after->thread_locale) return "the thread's locale";
+  if (!before->whole) return NULL;
   for (int i = 1; i <= 64; i++) {
     if (sigismember(&before->blocked, i) != sigismember(&after->blocked, i)) return "which signals the thread blocks";
-    if (before->whole && before->handlers[i] != after->handlers[i]) return "a handler of a signal";
+    if (before->handlers[i] != after->handlers[i]) return "a handler of a signal";
   }
-  if (!before->whole) return NULL;
   if (strcmp(before->locale, after->locale) != 0) return "the locale";
   return strcmp(before->directory, after->directory) != 0 ? "the working directory" : NULL;
 }

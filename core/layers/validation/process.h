@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 typedef struct kw_process {
-  uint64_t float_control; /* of the thread, as the next two */
-  sigset_t blocked;
+  uint64_t float_control; /* of the thread, as the next */
   locale_t thread_locale;
-  bool whole; /* the rest is there, too */
+  bool whole;       /* the rest is there, too: system calls tell it */
+  sigset_t blocked; /* of the thread */
   void (*handlers[65])(int);
   char locale[128];
   char directory[1024];

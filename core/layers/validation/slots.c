@@ -170,10 +170,10 @@ static void end_slot(const around *call, const kw_plugin *plugin, kw_status stat
 
 static kw_status workspace_size(const kw_call *call, uint64_t *out_size) {
   const kw_status status = kw_kernel_below(this_layer, call->user)->workspace_size(call, out_size);
-  if (status != KW_OK || *out_size <= SIZE_LIMIT) return status;
-  blame(call->device, "kernel-size-absurd", call->op, "asks for a workspace that no device has room for");
-  return kw_error_offer(
-      kw_fail(KW_ERR_INTERNAL, "%s: its workspace of %llu bytes cannot be", call->op, (unsigned long long)*out_size));
+  if (status == KW_OK && *out_size > SIZE_LIMIT) {
+    blame(call->device, "kernel-size-absurd", call->op, "asks for a workspace that no device has room for");
+  }
+  return status;
 }
 
 static kw_status launch(const kw_call *call) {

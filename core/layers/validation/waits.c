@@ -124,21 +124,21 @@ static bool records(const kw_stream *stream, bool *out_here) {
 
 static kw_status graph_begin(kw_stream *stream) {
   bool here;
-  if (records(stream, &here)) kw_checked_suspect("recording-begun-twice");
+  const bool already = records(stream, &here);
   const kw_status status = below.graph_begin(stream);
   if (status == KW_OK) set_records(stream, true);
+  if (status != KW_OK && already) kw_checked_suspect("recording-begun-twice");
   return status;
 }
 
+/* The recording has ended, also where there is no graph of it, unless another thread has it. */
 static kw_status graph_end(kw_stream *stream, kw_graph **out_graph) {
   bool here;
-  if (!records(stream, &here)) {
-    kw_checked_suspect("recording-not-begun");
-  } else if (!here) {
-    kw_checked_suspect("recording-ended-elsewhere");
-  }
+  const bool is = records(stream, &here);
   const kw_status status = below.graph_end(stream, out_graph);
-  if (status == KW_OK) set_records(stream, false);
+  if (status != KW_OK && !is) kw_checked_suspect("recording-not-begun");
+  if (status != KW_OK && is && !here) kw_checked_suspect("recording-ended-elsewhere");
+  if (status == KW_OK || here) set_records(stream, false);
   if (status == KW_OK && out_graph != NULL) {
     kw_object_begin(KW_KIND_GRAPH, *out_graph, kw_stream_device(stream), false);
     kw_order_end_recording(stream, *out_graph);
