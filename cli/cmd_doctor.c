@@ -5,6 +5,7 @@
  */
 #include "certify/minisign.h"
 #include "commands.h"
+#include "device_trial.h"
 #include "table.h"
 
 #include <keyway/keyway.h>
@@ -266,6 +267,54 @@ static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) 
   kw_cli_table_note(table, "%s", report->path);
 }
 
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+/* Those that exist, tried each in a process of its own; for free(). */
+static kw_device_trial *try_devices(const kw_cli_args *args, uint32_t *out_count) {
+  enum { PLUGINS = 16 };
+  const char *plugins[PLUGINS + 1] = {NULL};
+  uint32_t cursor = 0, used = 0, count = 0;
+  for (const char *path; used < PLUGINS && (path = kw_cli_args_next(args, "--plugin", &cursor));)
+    plugins[used++] = path;
+  kw_device_count(&count);
+  kw_device_trial *trials = calloc(count + 1u, sizeof *trials);
+  *out_count = 0;
+  for (uint32_t i = 0; trials && i < count; ++i) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    kw_device_trial *trial = &trials[(*out_count)++];
+    if (kw_device_get_entry(i, &entry) == KW_OK) {
+      snprintf(trial->name, sizeof trial->name, "%s", entry.qualified_name);
+    } else {
+      snprintf(trial->name, sizeof trial->name, "number %u", i);
+      snprintf(trial->text, sizeof trial->text, "%s", kw_error_message());
+    }
+  }
+  if (trials) kw_device_trials_run(trials, *out_count, plugins);
+  return trials;
+}
+
+static void add_trials_json(cJSON *array, const kw_device_trial *trials, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "device", trials[i].name);
+    cJSON_AddBoolToObject(json, "works", trials[i].passed);
+    cJSON_AddStringToObject(json, "text", trials[i].text);
+    cJSON_AddItemToArray(array, json);
+  }
+}
+
+static void print_trials(const kw_device_trial *trials, uint32_t count) {
+  if (count == 0) return;
+  kw_cli_table *table = kw_cli_table_create((const char *[]){"DEVICE", "TRIED (OPEN, COPY, COMPUTE, CLOSE)", NULL});
+  for (uint32_t i = 0; i < count; ++i) {
+    kw_cli_table_add(table, "%s", trials[i].name);
+    kw_cli_table_add(table, "%s", trials[i].passed ? "works" : "FAILED");
+    if (*trials[i].text) kw_cli_table_note(table, "%s", trials[i].text);
+  }
+  putchar('\n');
+  kw_cli_table_print(table);
+}
+
 static int print_all(const kw_cli_args *args, uint32_t count) {
   const bool as_json = kw_cli_args_has(args, "--json");
   cJSON *json = cJSON_CreateObject(), *plugins = cJSON_AddArrayToObject(json, "plugins");
@@ -283,10 +332,14 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
   }
   char abi[24];
   format_abi(kw_abi_version(), abi);
+  uint32_t tried = 0;
+  kw_device_trial *trials = try_devices(args, &tried);
   if (as_json) {
     cJSON_AddStringToObject(json, "version", kw_version());
     cJSON_AddStringToObject(json, "abi", abi);
     cJSON_AddNumberToObject(json, "devices", devices);
+    add_trials_json(cJSON_AddArrayToObject(json, "trials"), trials, tried);
+    free(trials);
     add_folders_json(cJSON_AddArrayToObject(json, "folders"));
     add_environment_json(cJSON_AddArrayToObject(json, "environment"));
     add_tools_json(cJSON_AddArrayToObject(json, "tools"));
@@ -299,6 +352,8 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
   } else {
     printf("No plugins were found in the folders below. Put them there, or name one with --plugin FILE.\n");
   }
+  print_trials(trials, tried);
+  free(trials);
   print_surroundings();
   return KW_CLI_OK;
 }
@@ -320,6 +375,7 @@ static int run(const kw_cli_args *args) {
     kw_cli_complain(&kw_cli_doctor, "%s", kw_error_message());
     code = KW_CLI_USAGE;
   }
+  if ((path = kw_cli_args_value(args, "--device"))) return kw_device_trial_run_here(path);
   kw_plugin_count(&count);
   const int printed = print_all(args, count);
   return printed == KW_CLI_OK ? code : printed;
@@ -328,20 +384,23 @@ static int run(const kw_cli_args *args) {
 static const kw_cli_option options[] = {
     KW_CLI_OPTION_JSON,
     KW_CLI_OPTION_PLUGIN,
-    {"--retry", NULL, "Forget what is kept about plugins, quarantine included, and try all anew"}};
+    {"--device", "NAME", "only try this device, here: open it, copy, compute, close, and say each step"},
+    {"--retry", NULL, "forget what is kept about plugins, quarantine included, and try all anew"}};
 const kw_cli_command kw_cli_doctor = {
     .name = "doctor",
-    .synopsis = "[--json] [--retry] [--plugin FILE]...",
+    .synopsis = "[--json] [--retry] [--device NAME] [--plugin FILE]...",
     .summary = "Show every plugin that was found, how far it came, and why",
     .details =
         "A plugin is found, opened (dlopen), asked for its symbol, its version and whether its hardware is there\n"
-        "(probe), and then started (init), in a process of its own; that is repeated in a program's process when\n"
-        "one of its devices is asked for. REACHED is the last of these stages that succeeded; the line below\n"
-        "says why the next one did not. What the processes saw is kept for a while; a plugin that took a program\n"
-        "down while it was opened is in quarantine until --retry. 'absent' means that the plugin is fine but its "
-        "driver or hardware is not\n"
-        "here. An option of a plugin is given where a device is named, npu:0/queue_depth=128, or by its whole key\n"
-        "in KEYWAY_OPTIONS. Exit status: 0 whenever the report could be made; 2 when a FILE is none.\n",
+        "(probe), and then started (init), in a process of its own; a program repeats that in its own process when\n"
+        "one of the devices is asked for. REACHED is the last of these stages that succeeded; the line below says\n"
+        "why the next one did not. 'absent' means that the plugin is fine but its driver or hardware is not here,\n"
+        "'left out' that KEYWAY_PLUGINS says so, or that the file is no plugin. What the processes saw is kept for\n"
+        "a while; a plugin that took a program down while it was opened is in quarantine. --retry ends both.\n"
+        "Each device is then tried in a process of its own: opened, copied to, computed on, closed.\n"
+        "An option of a plugin is given where a device is named, npu:0/queue_depth=128, or by its whole key in\n"
+        "KEYWAY_OPTIONS. Exit status: 0 whenever the report could be made; 2 when a FILE is none; with --device 0\n"
+        "if it works, otherwise 1.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run,

@@ -293,8 +293,13 @@ static kw_status copy_groups(kw_plugin_answer *result) {
       return kw_fail(KW_ERR_ABI_MISMATCH, "its group %u has no %s", i, group->name == NULL ? "name" : "table");
     }
     for (uint32_t before = 0; before < i; before++) {
-      if (strcmp(group->name, desc->groups[before].name) != 0) continue;
-      return kw_fail(KW_ERR_ABI_MISMATCH, "its group %s is there twice: give each name one table", group->name);
+      const kw_group *other = &desc->groups[before];
+      if (strcmp(group->name, other->name) == 0) {
+        return kw_fail(KW_ERR_ABI_MISMATCH, "its group %s is there twice: give each name one table", group->name);
+      }
+      if (group->table != other->table) continue;
+      return kw_fail(KW_ERR_ABI_MISMATCH, "its groups %s and %s have one table: give each its own", other->name,
+                     group->name);
     }
     for (int id = 0; id < GROUP_COUNT; id++) {
       if (strcmp(group->name, groups[id].name) != 0) continue;

@@ -299,6 +299,9 @@ static void groups_are_found_by_name(void **state) {
   groups[0].name = groups[1].name = "com.acme.power/1";
   refuses("its group com.acme.power/1 is there twice");
   make_plugin(NULL);
+  groups[0] = (kw_group){"com.acme.power/1", groups[1].table};
+  refuses("groups com.acme.power/1 and keyway.device/1 have one table");
+  make_plugin(NULL);
   desc.group_count = 4; /* without events */
   accepts();
   assert_false(result.native & KW_NATIVE_EVENTS);
@@ -311,6 +314,8 @@ static void groups_are_found_by_name(void **state) {
   refuses("group 2 has no name");
   groups[2] = (kw_group){KW_GROUP_MEMORY, NULL};
   refuses("group 2 has no table");
+  groups[5] = (kw_group){"com.acme.more/1", groups[4].table};
+  refuses("com.acme.more/1 have one table");
 }
 
 static void reserved_fields_are_a_later_versions(void **state) {

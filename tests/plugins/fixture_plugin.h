@@ -9,7 +9,9 @@
  *   FIXTURE_DESCRIPTION   a text
  *   FIXTURE_OPTIONS, FIXTURE_OPTION_COUNT    an array of pointers to kw_option_desc: none
  *   FIXTURE_COUNT, FIXTURE_INFO, FIXTURE_ATTRIBUTE    functions; the last is NULL
- *   FIXTURE_OPEN, FIXTURE_ALLOC, FIXTURE_COPY, FIXTURE_LAUNCH, FIXTURE_PROBE, FIXTURE_INIT    functions
+ *   FIXTURE_OPEN, FIXTURE_CLOSE, FIXTURE_ALLOC, FIXTURE_COPY, FIXTURE_LAUNCH, FIXTURE_PROBE, FIXTURE_INIT,
+ *   FIXTURE_SHUTDOWN      functions
+ *   FIXTURE_INIT_START    statements at the start of init
  *   FIXTURE_MEMORY, FIXTURE_STREAM     addresses of whole tables
  *   FIXTURE_MORE_GROUPS   further rows of kw_group
  *   FIXTURE_DESC_SIZE     struct_size of the descriptor
@@ -55,6 +57,12 @@
 #ifndef FIXTURE_OPEN
 #define FIXTURE_OPEN fixture_open
 #endif
+#ifndef FIXTURE_CLOSE
+#define FIXTURE_CLOSE fixture_close
+#endif
+#ifndef FIXTURE_INIT_START
+#define FIXTURE_INIT_START
+#endif
 #ifndef FIXTURE_ALLOC
 #define FIXTURE_ALLOC fixture_alloc
 #endif
@@ -96,7 +104,7 @@ static const kw_device_api fixture_device_table = {.struct_size = sizeof(kw_devi
                                                    .count = FIXTURE_COUNT,
                                                    .info = FIXTURE_INFO,
                                                    .open = FIXTURE_OPEN,
-                                                   .close = fixture_close,
+                                                   .close = FIXTURE_CLOSE,
                                                    .attribute = FIXTURE_ATTRIBUTE};
 
 #ifndef FIXTURE_MEMORY
@@ -124,6 +132,7 @@ static kw_status fixture_probe(const char **out_reason) {
 #ifndef FIXTURE_INIT
 static kw_status fixture_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
   (void)info;
+  FIXTURE_INIT_START
   fixture_host = host;
   kw_kernel_desc kernel = {.struct_size = sizeof kernel,
                            .op = "add.Tensor",
@@ -146,10 +155,13 @@ static kw_status fixture_init(const kw_host_api *host, const kw_init_info *info,
 #define FIXTURE_INIT fixture_init
 #endif
 
+#ifndef FIXTURE_SHUTDOWN
 static kw_status fixture_shutdown(void *plugin) {
   if (plugin != &fixture_state) return KW_ERR_INTERNAL;
   return fixture_host->log(fixture_host->ctx, KW_LOG_INFO, "the fixture is shut down");
 }
+#define FIXTURE_SHUTDOWN fixture_shutdown
+#endif
 
 static const kw_group fixture_groups[] = {{KW_GROUP_DEVICE, &fixture_device_table},
                                           {KW_GROUP_MEMORY, FIXTURE_MEMORY},
@@ -166,7 +178,7 @@ static const kw_plugin_desc fixture_desc = {.struct_size = FIXTURE_DESC_SIZE,
                                             .sanitizer = "",
                                             .probe = FIXTURE_PROBE,
                                             .init = FIXTURE_INIT,
-                                            .shutdown = fixture_shutdown,
+                                            .shutdown = FIXTURE_SHUTDOWN,
                                             .groups = fixture_groups,
                                             .group_count = sizeof fixture_groups / sizeof fixture_groups[0],
                                             .options = FIXTURE_OPTIONS,
