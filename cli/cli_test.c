@@ -188,6 +188,33 @@ static void doctor_shows_every_candidate(void **state) {
   unlink(path);
 }
 
+static void doctor_tries_devices_and_doubts_the_environment(void **state) {
+  (void)state;
+  cJSON *json = run_json("doctor --json");
+  check_fields(json, "trials", (const char *[]){"device", "works", "text", NULL});
+  cJSON_Delete(json);
+  check("doctor --device cpu:0", 0, "next in the launch of a kernel");
+  check("doctor --device no_such:0", 1, "failed there is no device 'no_such:0'");
+  static const struct {
+    const char *name, *value, *words;
+  } odd[] = {{"KEYWAY_DETERMINISTIC", "yes", "NOT UNDERSTOOD"},
+             {"KEYWAY_PLUGINS", "opencl", "NOT UNDERSTOOD"},
+             {"KEYWAY_THREADS", "-3", "NOT UNDERSTOOD"},
+             {"KEYWAY_FALBACK", "warn", "KEYWAY_FALBACK"}};
+  for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+    const char *before = getenv(odd[i].name);
+    char *kept = before != NULL ? strdup(before) : NULL;
+    setenv(odd[i].name, odd[i].value, 1);
+    check("doctor", 0, odd[i].words);
+    if (kept != NULL) {
+      setenv(odd[i].name, kept, 1);
+    } else {
+      unsetenv(odd[i].name);
+    }
+    free(kept);
+  }
+}
+
 #define KEYWAY_BARE_DEVICE "emulated_gpu:0 --plugin " KEYWAY_WITHOUT_OPS
 
 /* What a level asks for beyond what the device has: cpu:0 has all; a fixture add in f32. */
@@ -585,6 +612,7 @@ int main(void) {
       cmocka_unit_test(wrong_usage_is_explained),
       cmocka_unit_test(list_shows_cpu),
       cmocka_unit_test(doctor_shows_every_candidate),
+      cmocka_unit_test(doctor_tries_devices_and_doubts_the_environment),
       cmocka_unit_test(ops_name_their_devices),
       cmocka_unit_test(ops_tell_what_a_level_lacks),
       cmocka_unit_test(trace_judges_a_run),

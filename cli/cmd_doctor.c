@@ -6,6 +6,7 @@
 #include "certify/minisign.h"
 #include "commands.h"
 #include "device_trial.h"
+#include "environment.h"
 #include "table.h"
 
 #include <keyway/keyway.h>
@@ -15,39 +16,6 @@
 #include <string.h>
 
 /* ---- Surroundings ------------------------------------------------------------------------------------------------ */
-
-static const struct {
-  const char *name, *meaning;
-} variables[] = {
-    {"KEYWAY_PLUGIN_PATH", "directories searched first, separated by ':'"},
-    {"KEYWAY_VISIBLE_DEVICES", "only these devices exist; default: all"},
-    {"KEYWAY_FALLBACK", "off (default), warn or allow: what happens when a device lacks a kernel"},
-    {"KEYWAY_KERNELS", "op=name[,op=name], globs both: these kernels before all others"},
-    {"KEYWAY_MATH", "highest (default), tf32 or fast: how exactly calls have to compute"},
-    {"KEYWAY_DETERMINISTIC", "1: only kernels that give the same bits every time; default: 0"},
-    {"KEYWAY_LOG", "error, warn (default), info or debug"},
-    {"KEYWAY_TRACE", "a file that gets a trace, for viewers and keyway trace: Perfetto's if .pftrace, else Chrome's"},
-    {"KEYWAY_TRACE_LIMIT", "bytes, as 512MiB, at which the trace ends; default: 1GiB"},
-    {"KEYWAY_LAYERS", "NAME[,NAME]: layers that see every call, the first nearest to the application; there are:"
-#define KW_LAYER(name, text) " " #name
-#include "core/layers/layers.def"
-    },
-    {"KEYWAY_VALIDATION", "report (default) or abort: what the layer validation does about a misuse"},
-    {"KEYWAY_VALIDATION_SLOW_MS", "from when on a slot that has no reason to wait is told of; default: 1000"},
-    {"KEYWAY_FAULT", "WHERE[@N[+]]:WHAT[,...]: what the layer fault does, as memory.alloc@5:out_of_memory"},
-    {"KEYWAY_CAPTURE", "the file of the layer capture, for keyway replay; default: keyway.kwcapture"},
-    {"KEYWAY_CAPTURE_LIMIT", "bytes, as 512MiB, at which the capture ends; default: 4GiB"},
-    {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may use, by mask and quota"},
-    {"KEYWAY_CPU_CAPABILITY",
-     "reference, baseline, avx2, avx512 or avx512_fp16: what cpu's kernels use; default: the best here"},
-    {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above"},
-    {"KEYWAY_PLUGINS", "-NAME[,-NAME]: goes without these plugins, by file, key or vendor.key"},
-    {"KEYWAY_ISOLATE", "NAME[,NAME] or *: these plugins run in processes of their own"},
-    {"KEYWAY_ISOLATE_TIMEOUT_MS", "how long such a process may take to answer; default: 60000; 0: for ever"},
-    {"KEYWAY_PROBE_TIMEOUT_MS",
-     "how long to wait for processes that look at plugins and come no further; default: 10000"},
-};
-enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
 
 /* Programs that Keyway calls where they are installed. */
 static const struct {
@@ -78,14 +46,48 @@ static void add_folders_json(cJSON *array) {
 }
 
 static void add_environment_json(cJSON *array) {
-  for (uint32_t i = 0; i < VARIABLE_COUNT; ++i) {
-    const char *value = getenv(variables[i].name);
+  char text[256];
+  for (uint32_t i = 0; i < kw_environment_variable_count; ++i) {
+    const kw_environment_variable *variable = &kw_environment_variables[i];
+    const char *value = getenv(variable->name);
+    kw_environment_judge(variable, value ? value : "", text, sizeof text);
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "name", variables[i].name);
+    cJSON_AddStringToObject(json, "name", variable->name);
     cJSON_AddItemToObject(json, "value", value ? cJSON_CreateString(value) : cJSON_CreateNull());
-    cJSON_AddStringToObject(json, "meaning", variables[i].meaning);
+    cJSON_AddBoolToObject(json, "understood", text[0] == '\0');
+    cJSON_AddStringToObject(json, "meaning", variable->meaning);
     cJSON_AddItemToArray(array, json);
   }
+  for (uint32_t i = 0; kw_environment_unknown(i, text, sizeof text); ++i) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "name", text);
+    cJSON_AddStringToObject(json, "value", getenv(text));
+    cJSON_AddBoolToObject(json, "understood", false);
+    cJSON_AddStringToObject(json, "meaning", "");
+    cJSON_AddItemToArray(array, json);
+  }
+}
+
+/* Names and values are whoever's started the program: no control characters of theirs. */
+static void print_environment(void) {
+  char text[256];
+  kw_cli_table *table = kw_cli_table_create((const char *[]){"VARIABLE", "VALUE", "MEANING", NULL});
+  for (uint32_t i = 0; i < kw_environment_variable_count; ++i) {
+    const kw_environment_variable *variable = &kw_environment_variables[i];
+    const char *value = getenv(variable->name);
+    kw_environment_judge(variable, value ? value : "", text, sizeof text);
+    kw_cli_table_add(table, "%s", variable->name);
+    kw_cli_table_add(table, "%s", value ? value : "-");
+    kw_cli_table_add(table, "%s", text[0] ? "NOT UNDERSTOOD" : variable->meaning);
+    if (text[0]) kw_cli_table_note(table, "%s", text);
+  }
+  for (uint32_t i = 0; kw_environment_unknown(i, text, sizeof text); ++i) {
+    kw_cli_table_add(table, "%s", text);
+    kw_cli_table_add(table, "%s", getenv(text));
+    kw_cli_table_add(table, "UNKNOWN: no such variable; is it misspelt?");
+  }
+  putchar('\n');
+  kw_cli_table_print(table);
 }
 
 static void add_tools_json(cJSON *array) {
@@ -126,15 +128,7 @@ static void print_surroundings(void) {
   }
   putchar('\n');
   kw_cli_table_print(folders);
-  kw_cli_table *environment = kw_cli_table_create((const char *[]){"VARIABLE", "VALUE", "MEANING", NULL});
-  for (uint32_t i = 0; i < VARIABLE_COUNT; ++i) {
-    const char *value = getenv(variables[i].name);
-    kw_cli_table_add(environment, "%s", variables[i].name);
-    kw_cli_table_add(environment, "%s", value ? value : "-");
-    kw_cli_table_add(environment, "%s", variables[i].meaning);
-  }
-  putchar('\n');
-  kw_cli_table_print(environment);
+  print_environment();
   print_tools();
 }
 

@@ -314,8 +314,6 @@ static void groups_are_found_by_name(void **state) {
   refuses("group 2 has no name");
   groups[2] = (kw_group){KW_GROUP_MEMORY, NULL};
   refuses("group 2 has no table");
-  groups[5] = (kw_group){"com.acme.more/1", groups[4].table};
-  refuses("com.acme.more/1 have one table");
 }
 
 static void reserved_fields_are_a_later_versions(void **state) {

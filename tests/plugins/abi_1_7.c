@@ -45,6 +45,11 @@ static kw_status init_1_7(const kw_host_api *host, const kw_init_info *info, voi
   return host->register_kernel(host->ctx, &kernel.known);
 }
 
+/* Groups that only 1.7 and a vendor know. */
+static const struct {
+  uint32_t struct_size, reserved;
+} compile_table = {sizeof compile_table, 0}, power_table = {sizeof power_table, 0};
+
 #define FIXTURE_ABI KW_ABI_MAKE(1, 7)
 #define FIXTURE_INFO_MORE(info)                     \
   (info)->reserved = 7;                             \
@@ -55,8 +60,8 @@ static kw_status init_1_7(const kw_host_api *host, const kw_init_info *info, voi
 #define FIXTURE_MEMORY &memory
 #define FIXTURE_STREAM &stream
 #define FIXTURE_INIT init_1_7
-#define FIXTURE_MORE_GROUPS        \
-  {"keyway.compile/1", &memory}, { \
-    "com.acme.power/1", &stream    \
+#define FIXTURE_MORE_GROUPS               \
+  {"keyway.compile/1", &compile_table}, { \
+    "com.acme.power/1", &power_table      \
   }
 #include "fixture_plugin.h"

@@ -871,8 +871,9 @@ typedef struct kw_test_api {
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
  * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). A name MUST be
- * there once. [load/group_twice] A group grows at its end within its number. A plugin may offer /1 and /2 of a group:
- * the host takes the highest that it knows, and serves /1 for its whole major version. 16 bytes, frozen. */
+ * there once. [load/group_twice] Two names never have one table: that is refused, too. A group grows at its end within
+ * its number. A plugin may offer /1 and /2 of a group: the host takes the highest that it knows, and serves /1 for its
+ * whole major version. 16 bytes, frozen. */
 typedef struct kw_group {
   const char *name;
   const void *table;
