@@ -35,6 +35,7 @@ void kw_link_ref(kw_link *link) {
 void kw_link_unref(kw_link *link) {
   if (link == NULL || atomic_fetch_sub(&link->refs, 1) != 1) return;
   link->owner->free(link);
+  kw_descriptors_close(&link->descriptors);
   if (link->wire != NULL) munmap(link->wire, sizeof *link->wire);
   if (link->socket >= 0) close(link->socket);
   if (link->segment >= 0) close(link->segment);
@@ -67,6 +68,7 @@ kw_link *kw_link_make(const kw_link_owner *owner, void *user) {
     link->socket = link->process = -1;
     pthread_mutex_init(&link->lock, NULL);
     pthread_cond_init(&link->changed, NULL);
+    kw_descriptors_init(&link->descriptors);
     link->segment = open_segment();
     void *wire = link->segment < 0 ? MAP_FAILED
                                    : mmap(NULL, sizeof(kw_wire), PROT_READ | PROT_WRITE, MAP_SHARED, link->segment, 0);
@@ -169,6 +171,7 @@ static void say_end(kw_link *link, const siginfo_t *info) {
 /* Everybody who waits for the process finds it dead. */
 static void let_go(kw_link *link) {
   atomic_store(&link->dead, true);
+  kw_descriptors_end(&link->descriptors);
   for (uint32_t i = 0; i < KW_WIRE_LANES; i++) {
     kw_wire_lane *const both[] = {&link->wire->calls[i], &link->wire->services[i]};
     for (int j = 0; j < 2; j++) {
@@ -196,16 +199,26 @@ static void collect(kw_link *link) {
 
 /* ---- The watcher ------------------------------------------------------------------------------------------------- */
 
+static bool obey(kw_link *link, const kw_wire_notice *notice, int descriptor) {
+  if (notice->what == KW_NOTICE_DESCRIPTOR && descriptor >= 0 && notice->number != 0) {
+    return kw_descriptors_add(&link->descriptors, notice->number, descriptor);
+  }
+  if (descriptor >= 0) close(descriptor);
+  if (notice->what != KW_NOTICE_LANE || notice->number >= KW_WIRE_LANES) return false;
+  if ((link->services_started >> notice->number & 1) != 0) return false;
+  link->services_started |= UINT64_C(1) << notice->number;
+  return link->owner->serve(link, notice->number);
+}
+
+/* False: nothing more comes. */
 static bool take_notice(kw_link *link) {
   kw_wire_notice notice;
-  const ssize_t size = recv(link->socket, &notice, sizeof notice, MSG_DONTWAIT | MSG_TRUNC);
-  if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return false;
-  if (size < 0) return true;
-  const bool good = (size_t)size == sizeof notice && notice.what == KW_NOTICE_LANE && notice.number < KW_WIRE_LANES &&
-                    (link->services_started >> notice.number & 1) == 0;
-  if (good) link->services_started |= UINT64_C(1) << notice.number;
-  if (good && link->owner->serve(link, notice.number)) return true;
-  kw_link_kill(link, good ? "was ended: there is no thread to serve it" : "was ended: it sent what it must not");
+  int descriptor;
+  const kw_arrival arrival = kw_notice_receive(link->socket, false, &notice, &descriptor);
+  if (arrival == KW_ARRIVED_NOTHING) return true;
+  if (arrival == KW_ARRIVED_END) return false;
+  if (arrival == KW_ARRIVED && obey(link, &notice, descriptor)) return true;
+  kw_link_kill(link, "was ended: it sent what cannot be served");
   return false;
 }
 
@@ -302,25 +315,7 @@ kw_status kw_link_lost(kw_link *link) {
 }
 
 bool kw_link_notify(kw_link *link, const kw_wire_notice *notice, int descriptor) {
-  struct iovec piece = {(void *)notice, sizeof *notice};
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control = {0};
-  struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-  if (descriptor >= 0) {
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
-  }
-  ssize_t sent;
-  do sent = sendmsg(link->socket, &message, MSG_NOSIGNAL);
-  while (sent < 0 && errno == EINTR);
-  if (sent == (ssize_t)sizeof *notice) return true;
+  if (kw_notice_send(link->socket, notice, descriptor)) return true;
   if (!kw_link_is_dead(link)) kw_link_kill(link, "was ended: it takes no notices any more");
   return false;
 }

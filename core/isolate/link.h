@@ -6,6 +6,7 @@
 #ifndef KEYWAY_CORE_LINK_H
 #define KEYWAY_CORE_LINK_H
 
+#include "isolate/wire/descriptors.h"
 #include "isolate/wire/lane.h"
 
 #include <pthread.h>
@@ -41,8 +42,10 @@ typedef struct kw_link {
   pthread_cond_t changed;
   enum { KW_LINK_STARTING, KW_LINK_RUNNING, KW_LINK_FAILED, KW_LINK_ENDED } stage; /* under the lock */
   int start_error;                                                                 /* errno, of KW_LINK_FAILED */
-  uint64_t services_started;                                                       /* lanes; of the watcher */
-  atomic_uint callbacks; /* functions of the application that run for the plugin: no watchdog meanwhile */
+  kw_descriptors descriptors;                                                      /* from the process */
+  atomic_uint sent_descriptors;
+  uint64_t services_started; /* lanes; of the watcher */
+  atomic_uint callbacks;     /* functions of the application that run for the plugin: no watchdog meanwhile */
 } kw_link;
 
 /* A link without a process, with a reference; NULL with an error when memory or descriptors are short. */

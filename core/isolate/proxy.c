@@ -41,12 +41,32 @@ static kw_link *make_link(kw_proxy *proxy) {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
+static const char none[] = ""; /* in place of a text that nobody has to free */
+
 static const char *keep_text(kw_message *m) {
   char text[TEXT_SIZE];
   kw_take_text(m, text, sizeof text);
   const char *copy = strdup(text);
   if (copy == NULL) m->broken = true;
-  return copy != NULL ? copy : "";
+  return copy != NULL ? copy : none;
+}
+
+static void free_text(const char *text) {
+  if (text != none) free((char *)text);
+}
+
+/* Of an answer that core does not have. */
+static void free_answer(kw_plugin_answer *answer) {
+  const kw_plugin_desc *desc = &answer->desc;
+  const char *const texts[] = {desc->key, desc->vendor, desc->version, desc->description, desc->build, desc->sanitizer};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free_text(texts[i]);
+  for (uint32_t i = 0; i < desc->option_count; i++) {
+    free_text(desc->options[i]->key);
+    free_text(desc->options[i]->value);
+    free_text(desc->options[i]->text);
+  }
+  if (desc->option_count > 0) free((kw_option_desc *)desc->options[0]);
+  free((void *)desc->options);
 }
 
 static void take_options(kw_message *m, kw_plugin_desc *desc) {
@@ -130,7 +150,7 @@ kw_status kw_proxy_open(kw_proxy *proxy, kw_link **out_link, kw_plugin_answer *o
                         kw_stage *out_reached) {
   memset(out_answer, 0, sizeof *out_answer);
   kw_plugin_desc *desc = &out_answer->desc;
-  desc->key = desc->vendor = desc->version = desc->description = desc->build = desc->sanitizer = "";
+  desc->key = desc->vendor = desc->version = desc->description = desc->build = desc->sanitizer = none;
   *out_reached = KW_STAGE_FOUND;
   *out_slots = 0;
   kw_link *link = make_link(proxy);
@@ -227,7 +247,10 @@ static kw_status start_again(kw_proxy *proxy, kw_link **out_link) {
   uint64_t slots;
   kw_link *link;
   kw_status status = kw_proxy_open(proxy, &link, &answer, &slots, &reached);
-  if (status != KW_OK) return status;
+  if (status != KW_OK) {
+    free_answer(&answer);
+    return status;
+  }
   proxy->again = true;
   if (!is_same(&answer.desc, &proxy->answer.desc)) {
     status = kw_fail(KW_ERR_BUSY, "%s is another plugin now: restart the application to use it", proxy->path);
@@ -237,9 +260,11 @@ static kw_status start_again(kw_proxy *proxy, kw_link **out_link) {
   if (status == KW_OK) {
     kw_log(KW_LOG_INFO, "%s.%s: a new process has taken the place of the one that ended", answer.desc.vendor,
            answer.desc.key);
+    free_answer(&answer);
     *out_link = link;
     return KW_OK;
   }
+  free_answer(&answer);
   kw_link_end(link);
   kw_link_unref(link);
   return status;

@@ -9,6 +9,7 @@
 
 #include "isolate/wire/slot_codec.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -166,29 +167,53 @@ static kw_status graph_destroy(void *device, void *graph) {
 
 /* ---- Others ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes name memory to any process; all other names are good in one only. */
-static kw_status import_memory(void *device, const kw_external_memory *info, kw_mem *out_mem, uint32_t *out_alignment) {
-  if (info->kind != KW_HANDLE_IPC) {
-    return refuse(device, "the plugin runs in its own process, and takes in memory by bytes only (KW_HANDLE_IPC)");
+static bool is_descriptor(kw_handle_kind kind) {
+  return kind == KW_HANDLE_FD || kind == KW_HANDLE_DMABUF;
+}
+
+/* Descriptors go over the socket. Pointers are good in one process only, and by bytes a plugin reaches into another
+ * process, which the fences do not let it (host/confine.c). */
+static kw_status import_memory(void *object, const kw_external_memory *info, kw_mem *out_mem, uint32_t *out_alignment) {
+  const kw_target *device = object;
+  kw_external_memory there = *info;
+  if (is_descriptor(info->kind)) {
+    const kw_wire_notice notice = {.what = KW_NOTICE_DESCRIPTOR,
+                                   .number = atomic_fetch_add(&device->link->sent_descriptors, 1) + 1};
+    if (fcntl((int)info->handle, F_GETFD) < 0) {
+      kw_proxy_explain(device->proxy, KW_ERR_INVALID_ARGUMENT, "the handle is no open descriptor");
+      return KW_ERR_INVALID_ARGUMENT;
+    }
+    if (kw_link_is_dead(device->link) || !kw_link_notify(device->link, &notice, (int)info->handle)) {
+      return kw_link_lost(device->link);
+    }
+    there.handle = notice.number;
+  } else {
+    return refuse(device, "the plugin runs in its own process, which takes in memory by descriptors only");
   }
-  return kw_send_interop_import_memory(device, info, out_mem, out_alignment);
+  there.host = NULL;
+  return kw_send_interop_import_memory(object, &there, out_mem, out_alignment);
+}
+
+static kw_status export_memory(void *object, kw_mem mem, kw_external_memory *inout_info) {
+  const kw_target *device = object;
+  kw_external_memory info = *inout_info;
+  if (!is_descriptor(info.kind)) {
+    return refuse(device, "the plugin runs in its own process, which gives memory by descriptors only");
+  }
+  const kw_status status = kw_send_interop_export_memory(object, mem, &info);
+  if (status != KW_OK) return status;
+  const int descriptor = kw_descriptors_take(&device->link->descriptors, (uint32_t)info.handle);
+  if (descriptor < 0) {
+    kw_link_kill(device->link, "was ended: it named a descriptor that it has not sent");
+    return kw_link_lost(device->link);
+  }
+  inout_info->handle = (uint64_t)descriptor;
+  inout_info->offset = info.offset;
+  return KW_OK;
 }
 
 static kw_status release_memory(void *device, kw_mem mem) {
   return KW_PROXY_END(device, kw_send_interop_release_memory(device, mem));
-}
-
-static kw_status export_memory(void *device, kw_mem mem, kw_external_memory *inout_info) {
-  kw_external_memory info = *inout_info;
-  if (info.kind != KW_HANDLE_IPC) {
-    return refuse(device, "the plugin runs in its own process, and gives memory by bytes only (KW_HANDLE_IPC)");
-  }
-  const kw_status status = kw_send_interop_export_memory(device, mem, &info);
-  if (status != KW_OK) return status;
-  inout_info->offset = info.offset;
-  memset(inout_info->ipc, 0, sizeof inout_info->ipc);
-  memcpy(inout_info->ipc, info.ipc, KW_IPC_SIZE);
-  return KW_OK;
 }
 
 static kw_status native_handle(void *device, kw_object_kind kind, void *object, kw_native_handle *out_handle) {

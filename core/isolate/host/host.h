@@ -7,6 +7,7 @@
 #define KEYWAY_ISOLATE_HOST_H
 
 #include "isolate/wire/arena.h"
+#include "isolate/wire/descriptors.h"
 #include "isolate/wire/lane.h"
 #include "plugin/negotiate.h"
 
@@ -33,6 +34,8 @@ kw_status kw_host_slot(kw_question *q);
 kw_status kw_host_kernel(kw_question *q);
 kw_status kw_host_op(kw_question *q);
 kw_status kw_host_copy(kw_question *q);
+kw_status kw_host_import(kw_question *q);
+kw_status kw_host_export(kw_question *q);
 kw_status kw_host_drain(kw_question *q);
 kw_status kw_host_drop_block(kw_question *q);
 kw_status kw_host_open(kw_question *q);
@@ -47,6 +50,9 @@ void kw_host_add_block(uint32_t number, uint64_t size, int descriptor);
 unsigned char *kw_host_block(uint64_t number, uint64_t offset, uint64_t size);
 /* Marks a block as passed by its copy. */
 void kw_host_pass_block(uint64_t number);
+
+/* Descriptors of memory, from the application. */
+extern kw_descriptors kw_host_descriptors;
 
 /* ---- Services ---------------------------------------------------------------------------------------------------- */
 

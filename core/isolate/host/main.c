@@ -6,7 +6,6 @@
 #include "isolate/host/confine.h"
 #include "isolate/host/host.h"
 
-#include <errno.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,13 +14,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* ---- Lanes ------------------------------------------------------------------------------------------------------- */
 
 static kw_status dispatch(kw_question *q) {
   if (!kw_hosted_plugin.open) return q->code == KW_CODE_OPEN ? kw_host_open(q) : KW_ERR_UNSUPPORTED;
+  if (q->code == KW_CODE_interop_import_memory) return kw_host_import(q);
+  if (q->code == KW_CODE_interop_export_memory) return kw_host_export(q);
   if (q->code < KW_CODE_OPEN) return kw_host_slot(q);
   switch (q->code) {
     case KW_CODE_INIT:
@@ -82,23 +82,14 @@ static void start_lane(uint32_t lane) {
 /* False: the application has nothing more to say. */
 static bool take_notice(void) {
   kw_wire_notice notice;
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control;
-  struct iovec piece = {&notice, sizeof notice};
-  struct msghdr message = {
-      .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-  const ssize_t size = recvmsg(KW_WIRE_SOCKET_FD, &message, MSG_CMSG_CLOEXEC);
-  if (size < 0) return errno == EINTR;
-  if (size != (ssize_t)sizeof notice) return false;
-  const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-  if (notice.what == KW_NOTICE_LANE) {
-    start_lane(notice.number);
-  } else if (notice.what == KW_NOTICE_BLOCK && head != NULL && head->cmsg_type == SCM_RIGHTS) {
-    int descriptor;
-    memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
-    kw_host_add_block(notice.number, notice.size, descriptor);
+  int descriptor;
+  const kw_arrival arrival = kw_notice_receive(KW_WIRE_SOCKET_FD, true, &notice, &descriptor);
+  if (arrival == KW_ARRIVED_NOTHING) return true;
+  if (arrival != KW_ARRIVED) return false;
+  if (notice.what == KW_NOTICE_LANE) start_lane(notice.number);
+  if (notice.what == KW_NOTICE_BLOCK && descriptor >= 0) kw_host_add_block(notice.number, notice.size, descriptor);
+  if (notice.what == KW_NOTICE_DESCRIPTOR && descriptor >= 0) {
+    kw_descriptors_add(&kw_host_descriptors, notice.number, descriptor);
   }
   return true;
 }
@@ -113,6 +104,14 @@ static void prepare_process(const char *parent) {
   if (getppid() != (pid_t)strtol(parent, NULL, 10)) _exit(EXIT_FAILURE); /* it ended before that */
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* Looking for leaks takes tracing, which the process gives up. */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
+  return "detect_leaks=0";
+}
+#endif
+
 int main(int argc, char **argv) {
   if (argc < 3) {
     fprintf(stderr,
@@ -125,6 +124,7 @@ int main(int argc, char **argv) {
   if (wire == MAP_FAILED) return EXIT_FAILURE;
   close(KW_WIRE_SEGMENT_FD);
   kw_host_wire = wire;
+  kw_descriptors_init(&kw_host_descriptors);
   if (!kw_confine(argv + 3, &kw_host_missing)) return EXIT_FAILURE;
   while (take_notice()) continue;
   return 0; /* the plugin's exit handlers run: a process that ends as others do */

@@ -9,11 +9,9 @@
 #include "base/struct.h"
 #include "isolate/host/host.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #define TEXTS 8u /* what one slot may say of its failure; the rest is dropped */
 
@@ -61,8 +59,7 @@ static void open_lanes(void) {
 
 /* Tells the application that a lane is used from now on. */
 static void announce(uint32_t lane) {
-  const kw_wire_notice notice = {.what = KW_NOTICE_LANE, .number = lane};
-  while (send(KW_WIRE_SOCKET_FD, &notice, sizeof notice, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
+  kw_notice_send(KW_WIRE_SOCKET_FD, &(kw_wire_notice){.what = KW_NOTICE_LANE, .number = lane}, -1);
 }
 
 typedef struct asking {

@@ -98,8 +98,9 @@ typedef struct kw_wire_notice {
   uint64_t size;
 } kw_wire_notice;
 enum {
-  KW_NOTICE_LANE = 1, /* lane `number` of the sender's is used from now on */
-  KW_NOTICE_BLOCK = 2 /* to the plugin: block `number` of `size` bytes, with its descriptor */
+  KW_NOTICE_LANE = 1,      /* lane `number` of the sender's is used from now on */
+  KW_NOTICE_BLOCK = 2,     /* to the plugin: block `number` of `size` bytes, with its descriptor */
+  KW_NOTICE_DESCRIPTOR = 3 /* a descriptor of memory, which import_memory or export_memory calls by `number` */
 };
 
 /* Tokens for stream.call_host that are no function of the application's. */
