@@ -18,8 +18,7 @@
 /* The thread's text, KW_ERROR_SIZE bytes, and an error_detail; NULL before its first failure. Not in place: little
  * static thread-local memory is left for a library that a running program opens, as interpreters do. */
 static _Thread_local char *chain;
-static pthread_key_t chain_key;
-static pthread_once_t chain_once = PTHREAD_ONCE_INIT;
+static kw_thread_key chain_key;
 
 /* A failure's text is lost, for want of that memory. */
 static _Thread_local bool lost;
@@ -134,15 +133,10 @@ static void free_chain(void *text) {
   chain = NULL;
 }
 
-static void make_chain_key(void) {
-  pthread_key_create(&chain_key, free_chain);
-}
-
 /* Without memory the text is lost, and kw_error_message says that; the status is not. */
 static bool have_chain(void) {
   if (chain != NULL) return true;
-  pthread_once(&chain_once, make_chain_key);
-  chain = kw_thread_own(chain_key, calloc(1, KW_ERROR_SIZE + sizeof(error_detail)));
+  chain = kw_thread_own(&chain_key, free_chain, calloc(1, KW_ERROR_SIZE + sizeof(error_detail)));
   return chain != NULL;
 }
 

@@ -35,8 +35,7 @@ typedef struct thread_cache {
 } thread_cache;
 
 static __thread thread_cache *this_thread __attribute__((tls_model("initial-exec")));
-static pthread_key_t cleanup_key;
-static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+static kw_thread_key cleanup_key;
 
 /* ---- The thread's cache ------------------------------------------------------------------------------------------ */
 
@@ -51,14 +50,9 @@ static void end_thread(void *pointer) {
   this_thread = NULL;
 }
 
-static void make_cleanup_key(void) {
-  pthread_key_create(&cleanup_key, end_thread);
-}
-
 static __attribute__((noinline)) thread_cache *begin_thread(void) {
-  pthread_once(&cleanup_once, make_cleanup_key);
   kw_launch_counts *counts = kw_launch_counts_retain();
-  thread_cache *cache = counts ? kw_thread_own(cleanup_key, calloc(1, sizeof *cache)) : NULL;
+  thread_cache *cache = counts ? kw_thread_own(&cleanup_key, end_thread, calloc(1, sizeof *cache)) : NULL;
   if (cache) {
     cache->counts = counts;
   } else if (counts) {

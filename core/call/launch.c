@@ -24,8 +24,7 @@ struct kw_launch_counts {
 static __thread kw_launch_counts *mine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kw_launch_counts *all; /* under the lock */
-static pthread_key_t cleanup_key;
-static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+static kw_thread_key cleanup_key;
 
 /* ---- Counting -----------------------------------------------------------------------------------------------------
  */
@@ -54,15 +53,10 @@ static void end_thread(void *counts) {
   kw_launch_counts_release(counts);
 }
 
-static void make_cleanup_key(void) {
-  pthread_key_create(&cleanup_key, end_thread);
-}
-
 /* The calling thread's; NULL without memory. */
 static kw_launch_counts *obtain(void) {
   if (mine) return mine;
-  pthread_once(&cleanup_once, make_cleanup_key);
-  kw_launch_counts *counts = kw_thread_own(cleanup_key, calloc(1, sizeof *counts));
+  kw_launch_counts *counts = kw_thread_own(&cleanup_key, end_thread, calloc(1, sizeof *counts));
   if (!counts) return NULL;
   atomic_init(&counts->refs, 1);
   pthread_mutex_lock(&lock);

@@ -26,8 +26,7 @@ typedef struct open_ranges {
 } open_ranges;
 
 static __thread open_ranges *mine __attribute__((tls_model("initial-exec")));
-static pthread_key_t cleanup_key;
-static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+static kw_thread_key cleanup_key;
 
 static void end_thread(void *pointer) {
   open_ranges *ranges = pointer;
@@ -36,13 +35,8 @@ static void end_thread(void *pointer) {
   mine = NULL;
 }
 
-static void make_cleanup_key(void) {
-  pthread_key_create(&cleanup_key, end_thread);
-}
-
 static open_ranges *begin_thread(void) {
-  pthread_once(&cleanup_once, make_cleanup_key);
-  return mine = kw_thread_own(cleanup_key, calloc(1, sizeof(open_ranges)));
+  return mine = kw_thread_own(&cleanup_key, end_thread, calloc(1, sizeof(open_ranges)));
 }
 
 static bool listens(const kw_plugin *plugin) {

@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/struct.h"
+#include "base/thread_own.h"
 #include "call/plan_cache.h"
 #include "call/record_drop.h"
 #include "device/wait.h"
@@ -27,35 +28,29 @@ static void free_graph(kw_graph *graph) {
   kw_device_release(device);
 }
 
-static pthread_key_t recordings; /* of each thread: the graph that it records, linked to others that it records */
-static pthread_once_t recordings_once = PTHREAD_ONCE_INIT;
-static int recordings_error;
+static kw_thread_key recordings; /* of each thread: the graph that it records, linked to others that it records */
 
 /* The calling thread ends: no other thread could end what it records. */
 static void throw_away(void *recorded) {
-  pthread_setspecific(recordings, recorded);
-  for (kw_graph *graph; (graph = pthread_getspecific(recordings));) {
+  pthread_setspecific(kw_thread_key_of(&recordings), recorded);
+  for (kw_graph *graph; (graph = pthread_getspecific(kw_thread_key_of(&recordings)));) {
     if (kw_graph_end(graph->record.stream, NULL) == KW_OK) continue;
     kw_log(KW_LOG_WARN, "a thread ended while it recorded a graph: %s", kw_error_message());
-    pthread_setspecific(recordings, graph->outer);
+    pthread_setspecific(kw_thread_key_of(&recordings), graph->outer);
   }
 }
 
-static void make_recordings(void) {
-  recordings_error = pthread_key_create(&recordings, throw_away);
-}
-
 static kw_status add_recording(kw_graph *graph) {
-  pthread_once(&recordings_once, make_recordings);
-  graph->outer = recordings_error == 0 ? pthread_getspecific(recordings) : NULL;
-  if (recordings_error == 0 && pthread_setspecific(recordings, graph) == 0) return KW_OK;
+  const bool room = kw_thread_key_obtain(&recordings, throw_away);
+  graph->outer = room ? pthread_getspecific(kw_thread_key_of(&recordings)) : NULL;
+  if (room && pthread_setspecific(kw_thread_key_of(&recordings), graph) == 0) return KW_OK;
   return kw_fail(KW_ERR_OUT_OF_MEMORY, "recording a graph: the process has no room for what a thread records");
 }
 
 static void remove_recording(const kw_graph *graph) {
-  kw_graph *first = pthread_getspecific(recordings);
+  kw_graph *first = pthread_getspecific(kw_thread_key_of(&recordings));
   if (first == graph) {
-    pthread_setspecific(recordings, graph->outer);
+    pthread_setspecific(kw_thread_key_of(&recordings), graph->outer);
     return;
   }
   while (first->outer != graph) first = first->outer;

@@ -29,8 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queue and
 static slot *first, **end = &first;
 static page *pages; /* all, so that they are not lost */
 
-static pthread_key_t cleanup_key;
-static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+static kw_thread_key cleanup_key;
 
 /* ---- The queue; under the lock ----------------------------------------------------------------------------------- */
 
@@ -74,15 +73,10 @@ static void end_thread(void *pointer) {
   free(ring);
 }
 
-static void make_cleanup_key(void) {
-  pthread_key_create(&cleanup_key, end_thread);
-}
-
 /* NULL without memory. */
 static kw_slot_ring *obtain_ring(void) {
   if (kw_slot_ring_mine) return kw_slot_ring_mine;
-  pthread_once(&cleanup_once, make_cleanup_key);
-  return kw_slot_ring_mine = kw_thread_own(cleanup_key, calloc(1, sizeof(kw_slot_ring)));
+  return kw_slot_ring_mine = kw_thread_own(&cleanup_key, end_thread, calloc(1, sizeof(kw_slot_ring)));
 }
 
 /* In a forked child a thread that does not exist there may have held the lock. */
