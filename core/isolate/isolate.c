@@ -18,20 +18,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool manifest_wants(const char *path) {
-  kw_manifest manifest;
-  const bool wants = kw_manifest_read(path, &manifest) != KW_OK || manifest.isolate;
-  kw_manifest_free(&manifest);
-  kw_error_clear();
-  return wants;
-}
-
-bool kw_isolate_wanted(const char *path, const kw_plugin_desc *desc) {
+kw_status kw_isolate_wanted(const char *path, const kw_plugin_desc *desc, bool *out_wanted) {
   const char *list = secure_getenv("KEYWAY_ISOLATE"), *option = kw_options_of_host(desc, KW_OPTION_ISOLATE);
-  if (option != NULL) return strcmp(option, "1") == 0;
-  if (list != NULL && strcmp(list, "*") == 0) return true;
-  return kw_list_names_file(list, "", path) || kw_list_names_key(list, "", desc->vendor, desc->key) ||
-         manifest_wants(path);
+  *out_wanted = option != NULL ? strcmp(option, "1") == 0
+                               : (list != NULL && strcmp(list, "*") == 0) || kw_list_names_file(list, "", path) ||
+                                     kw_list_names_key(list, "", desc->vendor, desc->key);
+  if (option != NULL || *out_wanted) return KW_OK;
+  kw_manifest manifest;
+  kw_status status = kw_manifest_read(path, &manifest);
+  *out_wanted = manifest.isolate;
+  kw_manifest_free(&manifest);
+  return status;
 }
 
 /* ---- The links of a proxy ---------------------------------------------------------------------------------------- */

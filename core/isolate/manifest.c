@@ -31,7 +31,8 @@ static char *read_text(const char *name, kw_status *out_status) {
   *out_status = KW_OK;
   const int file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) {
-    if (errno != ENOENT) *out_status = kw_fail(KW_ERR_IO, "the manifest %s cannot be read: %s", name, strerror(errno));
+    const kw_status why = kw_errno_is_shortage(errno) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
+    if (errno != ENOENT) *out_status = kw_fail(why, "the manifest %s cannot be read: %s", name, strerror(errno));
     return NULL;
   }
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > (off_t)SIZE_LIMIT) {

@@ -370,11 +370,15 @@ static kw_status open_here(kw_plugin_entry *entry) {
   atomic_store(&plugin->phase, KW_PLUGIN_OPENING);
   kw_plugins_unlock();
   progress p = {.reached = KW_STAGE_FOUND};
-  const bool apart = kw_isolate_wanted(entry->candidate.path, &plugin->desc);
+  bool apart = false;
+  kw_status status = kw_isolate_wanted(entry->candidate.path, &plugin->desc, &apart);
+  starved = status == KW_ERR_OUT_OF_MEMORY;
   if (!entry->candidate.vouched && !apart) p.mark = kw_quarantine_begin(&entry->candidate);
   fenv_t environment; /* a library linked with -ffast-math flushes subnormals in the thread that opens it */
   fegetenv(&environment);
-  kw_status status = kw_plugin_start(plugin, entry->candidate.path, apart, note_stage, &p, &starved);
+  if (status == KW_OK) {
+    status = kw_plugin_start(plugin, entry->candidate.path, apart, note_stage, &p, &starved);
+  }
   fesetenv(&environment);
   kw_quarantine_end(p.mark);
   kw_plugins_lock();

@@ -214,9 +214,18 @@ static void take_byte(helper *h, char byte) {
   h->line_length = 0;
 }
 
+/* read, however often a signal comes: what a helper said before it died is read now or never. */
+static ssize_t read_some(int pipe, char *bytes, size_t size) {
+  ssize_t count;
+  do {
+    count = read(pipe, bytes, size);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
 /* Closes a pipe that has come to its end, so that poll asks it no more. */
 static void leave_ended(int *pipe, ssize_t last_count) {
-  if (last_count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (last_count < 0 && errno == EAGAIN) return;
   close(*pipe);
   *pipe = -1;
 }
@@ -227,7 +236,7 @@ static bool read_facts(helper *h) {
   ssize_t count = 0;
   const unsigned before = h->steps;
   if (h->facts < 0) return false;
-  for (unsigned n = 0; n < 64 && (count = read(h->facts, bytes, sizeof bytes)) > 0; n++)
+  for (unsigned n = 0; n < 64 && (count = read_some(h->facts, bytes, sizeof bytes)) > 0; n++)
     for (ssize_t i = 0; i < count && !h->ended; i++) take_byte(h, bytes[i]);
   if (count <= 0) leave_ended(&h->facts, count);
   return h->steps > before && h->steps <= STEP_LIMIT;
@@ -238,7 +247,7 @@ static void read_errors(helper *h) {
   char bytes[sizeof h->last_error / 2];
   ssize_t count = 0;
   if (h->errors < 0) return;
-  for (unsigned n = 0; n < 64 && (count = read(h->errors, bytes, sizeof bytes)) > 0; n++) {
+  for (unsigned n = 0; n < 64 && (count = read_some(h->errors, bytes, sizeof bytes)) > 0; n++) {
     size_t room = sizeof h->last_error - 1 - h->error_length;
     if (room < (size_t)count) {
       size_t drop = (size_t)count - room;
