@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,9 +76,18 @@ static kw_status copy_and_compute(kw_device *device) {
   return status;
 }
 
+/* A crash is a crash, whatever handlers a sanitizer installed; no core file of it; no life after the listener's. */
+static void prepare_process(void) {
+  static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  const struct rlimit no_core = {0, 0};
+  for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) signal(crashes[i], SIG_DFL);
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 int kw_device_trial_run_here(const char *name) {
   kw_device *device = NULL;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prepare_process();
   next("while it was opened");
   kw_status status = kw_device_open(name, &device);
   if (status != KW_OK) {

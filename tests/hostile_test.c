@@ -102,6 +102,57 @@ static void nothing_else_is_harmed(void **state) {
   run_child(start_among_them); /* by what was kept */
 }
 
+/* ---- In processes of their own ----------------------------------------------------------------------------------- */
+
+/* Does what applications do with the device of a plugin that means harm, as far as it lets one. Each call comes back,
+ * with a status that the header knows. */
+static void use_hostile(const char *name) {
+  kw_device *device;
+  kw_tensor *x = NULL, *sum = NULL;
+  float result;
+  kw_status status = kw_device_open(name, &device);
+  CHECK(status >= KW_OK && status <= KW_ERR_INTERNAL);
+  if (status != KW_OK) return;
+  status = kw_tensor_create(device, KW_F32, 1, (const int64_t[]){1}, &x);
+  if (status == KW_OK) status = kw_tensor_write(x, (const float[]){2});
+  if (status == KW_OK) {
+    const kw_value arguments[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+    status = kw_op_call(kw_op_find("add.Tensor"), NULL, arguments, 2, &sum, 1);
+  }
+  if (status == KW_OK) status = kw_tensor_read(sum, &result);
+  CHECK(status >= KW_OK && status <= KW_ERR_INTERNAL);
+  if (status == KW_OK) CHECK(result == 4);
+  if (x != NULL) kw_tensor_release(x);
+  if (sum != NULL) kw_tensor_release(sum);
+  status = kw_device_close(device);
+  CHECK(status >= KW_OK && status <= KW_ERR_INTERNAL);
+}
+
+static void use_all_isolated(void) {
+  setenv("KEYWAY_PLUGIN_PATH", KEYWAY_HOSTILE, 1);
+  setenv("KEYWAY_PROBE_TIMEOUT_MS", "3000", 1);
+  setenv("KEYWAY_ISOLATE", "*", 1);
+  setenv("KEYWAY_ISOLATE_TIMEOUT_MS", "100", 1); /* what hangs is over after this */
+  int used = 0;
+  for (int s = 0; s < STAGES; s++) {
+    for (int h = 0; h < HARMS; h++) {
+      char name[128];
+      if (words_of(stages[s], harms[h]) != NULL) continue; /* its helper said no: nobody opens it */
+      snprintf(name, sizeof name, "%s_%s:0", stages[s], harms[h]);
+      use_hostile(name);
+      used++;
+    }
+  }
+  CHECK(used == 29);
+  unsetenv("KEYWAY_ISOLATE_TIMEOUT_MS");
+  use_cpu();
+}
+
+static void isolated_none_ends_the_application(void **state) {
+  (void)state;
+  run_child(use_all_isolated);
+}
+
 /* ---- By the program ---------------------------------------------------------------------------------------------- */
 
 /* The output of `keyway ARGUMENTS`, for free(); with the environment and caches of run_child. */
@@ -297,9 +348,10 @@ static void no_text_moves_the_cursor(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_else_is_harmed),          cmocka_unit_test(the_doctor_names_each),
-      cmocka_unit_test(who_crashed_is_not_opened_again), cmocka_unit_test(init_may_not_call_the_library),
-      cmocka_unit_test(plugins_can_be_left_out),         cmocka_unit_test(no_text_moves_the_cursor),
+      cmocka_unit_test(nothing_else_is_harmed),        cmocka_unit_test(isolated_none_ends_the_application),
+      cmocka_unit_test(the_doctor_names_each),         cmocka_unit_test(who_crashed_is_not_opened_again),
+      cmocka_unit_test(init_may_not_call_the_library), cmocka_unit_test(plugins_can_be_left_out),
+      cmocka_unit_test(no_text_moves_the_cursor),
   };
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   remove_scratch();

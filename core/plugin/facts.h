@@ -48,6 +48,7 @@ typedef struct kw_plugin_facts {
   const kw_option_desc **options;
   kw_device_facts *devices;
   cJSON *document;
+  struct kw_plugin_facts *former; /* of an earlier try: reports that applications hold lead there */
 } kw_plugin_facts;
 
 /* More devices than any plugin has: a count that is garbage. */

@@ -123,12 +123,13 @@ static void note_remark(listing *l) {
 /* Makes the entry's plugin one that is listed, of what its helper said. */
 static void list(listing *l, const kw_plugin_desc *desc, const kw_host_api *services) {
   kw_plugin *plugin = l->entry->plugin; /* never freed: the plugin of an earlier try may have kept its host table */
-  if (plugin == NULL) plugin = l->entry->plugin = malloc(sizeof *plugin);
+  if (plugin == NULL) plugin = l->entry->plugin = calloc(1, sizeof *plugin);
   if (plugin == NULL) {
     kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the plugin's tables");
     l->starved = true;
     return;
   }
+  l->facts->former = plugin->facts;
   *plugin = (kw_plugin){.index = l->entry->index,
                         .facts = l->facts,
                         .key = l->facts->key,

@@ -58,7 +58,7 @@ void kw_plugins_wake(void) {
 static bool keep_candidate(kw_plugin_entry *entry, const kw_candidate *candidate) {
   char *path = strdup(candidate->path);
   if (path == NULL) return false;
-  /* The path that was there stays: reports name it. */
+  free(entry->candidate.path);
   entry->candidate = *candidate;
   entry->candidate.path = path;
   return true;

@@ -30,10 +30,10 @@ typedef enum kw_plugin_state { KW_PLUGIN_LISTED, KW_PLUGIN_OPENING, KW_PLUGIN_OP
 /* A plugin: host-owned copies of what it offers, so that no NULL slot is ever called. Its slots are called once it is
  * open. */
 typedef struct kw_plugin {
-  uint32_t index;                      /* of its entry in the registry */
-  atomic_uint phase;                   /* kw_plugin_state; changes under the registry's lock */
-  struct kw_plugin *opened_before;     /* of the open ones; under the registry's lock */
-  const struct kw_plugin_facts *facts; /* what the helper saw; they stay as long as the process */
+  uint32_t index;                  /* of its entry in the registry */
+  atomic_uint phase;               /* kw_plugin_state; changes under the registry's lock */
+  struct kw_plugin *opened_before; /* of the open ones; under the registry's lock */
+  struct kw_plugin_facts *facts;   /* what the helper saw; they stay as long as the process */
   const char *key;
   const char *vendor;
   void *state;                 /* what init returned */

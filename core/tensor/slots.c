@@ -73,10 +73,14 @@ static void end_thread(void *pointer) {
   free(ring);
 }
 
+/* Out of line, so that those who find a ring save no registers for those who make one. */
+static __attribute__((noinline)) kw_slot_ring *make_ring(void) {
+  return kw_slot_ring_mine = kw_thread_own(&cleanup_key, end_thread, calloc(1, sizeof(kw_slot_ring)));
+}
+
 /* NULL without memory. */
 static kw_slot_ring *obtain_ring(void) {
-  if (kw_slot_ring_mine) return kw_slot_ring_mine;
-  return kw_slot_ring_mine = kw_thread_own(&cleanup_key, end_thread, calloc(1, sizeof(kw_slot_ring)));
+  return kw_slot_ring_mine ? kw_slot_ring_mine : make_ring();
 }
 
 /* In a forked child a thread that does not exist there may have held the lock. */

@@ -601,7 +601,8 @@ static inline kw_value kw_arg_scalar_bool(bool b) {
 
 /* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none, or when memory is out for the op
  * table, which is made at the first call (kw_error_message says so, and the next call tries again). Interned: the
- * pointer is the same each time and lives as long as the process. Cheap enough for set-up, meant to be kept. */
+ * pointer is the same each time and lives as long as the process. Cheap enough for set-up, meant to be kept. A vendor's
+ * own op is there once its plugin is open: by one of its devices, or kw_plugin_load. */
 KW_API const kw_op *kw_op_find(const char *name);
 KW_API uint32_t kw_op_count(void);
 KW_API const kw_op *kw_op_at(uint32_t index);
