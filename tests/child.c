@@ -4,7 +4,9 @@
  */
 #include "child.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <ftw.h>
 #include <keyway/keyway.h>
 #include <limits.h>
@@ -106,6 +108,18 @@ const char *read_text(const char *path) {
   }
   text[length] = '\0';
   return text;
+}
+
+const char *find_file_with(const char *folder, const char *words) {
+  static char path[PATH_MAX];
+  DIR *list = opendir(folder);
+  bool found = false;
+  for (const struct dirent *entry; list != NULL && !found && (entry = readdir(list)) != NULL;) {
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    found = entry->d_name[0] != '.' && strstr(read_text(path), words) != NULL;
+  }
+  if (list != NULL) closedir(list);
+  return found ? path : NULL;
 }
 
 void write_text(const char *path, const char *text) {

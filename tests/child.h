@@ -30,6 +30,9 @@ const char *scratch_path(const char *name) __attribute__((returns_nonnull));
  * with code 0. What it writes to stderr is in scratch_path("stderr") afterwards, and shown when it failed. */
 void run_child(void (*body)(void));
 
+/* The path of a file in the folder whose text has these words, in a static buffer; NULL when there is none. */
+const char *find_file_with(const char *folder, const char *words);
+
 /* The whole file as text, in a static buffer; "" when it cannot be read. */
 const char *read_text(const char *path);
 void write_text(const char *path, const char *text);

@@ -329,27 +329,30 @@ static void load_plain_with_remark(void) {
   CHECK(strcmp(report_of("plain.so").reason, "from the cache") == 0);
 }
 
+/* Where the cache keeps a plugin's entry. */
+static const char *entry_of(const char *plugin) {
+  return find_file_with(scratch_path("cache/keyway/probe"), plugin);
+}
+
 static void verdicts_are_remembered(void **state) {
   (void)state;
-  const char *cache = scratch_path("cache/keyway/probe-v2.json");
-  unlink(cache);
   run_child(load_plain);
-  const char *text = read_text(cache);
-  assert_non_null(strstr(text, "keyway_fixture_plain.so"));
-  assert_non_null(strstr(text, "crash_query")); /* for a while */
+  assert_non_null(entry_of("keyway_fixture_crash_query.so")); /* for a while */
+  char entry[4096], edited[65536];
+  assert_non_null(entry_of("keyway_fixture_plain.so"));
+  snprintf(entry, sizeof entry, "%s", entry_of("keyway_fixture_plain.so"));
 
   /* What the cache says about the plugin is believed: the helper did not run again. */
-  char edited[65536];
-  const char *remark = strstr(text, "\"reason\":\"\"");
+  const char *text = read_text(entry), *remark = strstr(text, "\"reason\":\"\"");
   assert_non_null(remark);
   snprintf(edited, sizeof edited, "%.*s\"reason\":\"from the cache\"%s", (int)(remark - text), text,
            remark + strlen("\"reason\":\"\""));
-  write_text(cache, edited);
+  write_text(entry, edited);
   run_child(load_plain_with_remark);
 
-  write_text(cache, "{\"truncated\": ");
+  write_text(entry, "{\"truncated\": ");
   run_child(load_plain);
-  assert_non_null(strstr(read_text(cache), "keyway_fixture_plain.so")); /* written anew */
+  assert_non_null(entry_of("keyway_fixture_plain.so")); /* written anew */
 }
 
 static void load_cached_copy(void) {
@@ -362,10 +365,11 @@ static void a_changed_file_is_probed_again(void **state) {
   copy_file(fixture_path("plain"), scratch_path("changing.so"));
   run_child(load_cached_copy);
   char before[65536];
-  snprintf(before, sizeof before, "%s", strstr(read_text(scratch_path("cache/keyway/probe-v2.json")), "changing.so"));
+  assert_non_null(entry_of("changing.so"));
+  snprintf(before, sizeof before, "%s", read_text(entry_of("changing.so")));
   copy_file(fixture_path("empty"), scratch_path("changing.so"));
   run_child(load_cached_copy);
-  assert_string_not_equal(before, strstr(read_text(scratch_path("cache/keyway/probe-v2.json")), "changing.so"));
+  assert_string_not_equal(before, read_text(entry_of("changing.so")));
 }
 
 static void many_at_once(void) {
@@ -386,7 +390,7 @@ static void many_at_once(void) {
 
 static void processes_share_the_cache(void **state) {
   (void)state;
-  unlink(scratch_path("cache/keyway/probe-v2.json"));
+  unlink(entry_of("keyway_fixture_plain.so"));
   run_child(many_at_once);
 }
 

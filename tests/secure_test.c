@@ -84,7 +84,8 @@ static void start_in(bool with_privileges) {
   raised = false;
   logs("keyway_fixture_plain.so: reached init", !with_privileges);
   logs("KEYWAY_KERNELS", !with_privileges);
-  assert_int_equal(exists("cache/keyway/probe-v2.json"), !with_privileges);
+  assert_int_equal(find_file_with(scratch_path("cache/keyway/probe"), "keyway_fixture_plain.so") != NULL,
+                   !with_privileges);
 }
 
 static void privileges_shut_the_environment_out(void **state) {

@@ -269,7 +269,6 @@ static kw_status list_all(const kw_candidate *candidates, uint32_t count, const 
     }
     end_listing(l, begin);
   }
-  kw_probe_cache_save();
   return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The probe's cache: a JSON file, read at the first question and written whole when something was added.
+ * The probe's cache: a JSON file for each plugin, {"path": ..., "id": ..., "until": seconds since 1970, "seen": {...},
+ * "facts": facts.h}, named by a hash of the path.
  */
 #include "plugin/probe_cache.h"
 
@@ -10,6 +11,7 @@
 #include "plugin/option.h"
 
 #include <cJSON.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,28 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_NAME "probe-v2.json"
+#define FOLDER "probe"
 #define FILE_LIMIT (16l << 20) /* bytes: larger is not ours */
 
 /* Seconds that an entry counts. */
 enum { GOOD_FOR = 3600, REFUSED_FOR = 60, HARMFUL_FOR = 600 };
-
-/* {"/path/of/plugin.so": {"id": ..., "until": seconds since 1970, "seen": {...}, "facts": facts.h}, ...}; NULL until
- * needed. */
-static cJSON *cache;
-static bool changed;
-
-static void load(void) {
-  if (cache != NULL) return;
-  const int folder = kw_cache_folder_open(NULL);
-  char *text = folder >= 0 ? kw_cache_file_read(folder, FILE_NAME, FILE_LIMIT) : NULL;
-  if (folder >= 0) close(folder);
-  if (text != NULL) cache = cJSON_Parse(text);
-  free(text);
-  if (cJSON_IsObject(cache)) return;
-  cJSON_Delete(cache);
-  cache = cJSON_CreateObject();
-}
 
 /* ---- What must be the same for an entry to count ----------------------------------------------------------------- */
 
@@ -128,74 +113,90 @@ static bool is_as_it_was(const cJSON *entry, const kw_plugin_facts *facts) {
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
+static void name_file(const kw_candidate *candidate, char name[32]) {
+  snprintf(name, 32, "%08x%08x.json", (unsigned)kw_hash_text(KW_HASH_INIT, candidate->path),
+           (unsigned)kw_hash_text(~KW_HASH_INIT, candidate->path));
+}
+
+/* The entry of the candidate's path, or NULL. */
+static cJSON *read_entry(const kw_candidate *candidate) {
+  char name[32];
+  const int folder = kw_cache_folder_open(FOLDER);
+  if (folder < 0) return NULL;
+  name_file(candidate, name);
+  char *text = kw_cache_file_read(folder, name, FILE_LIMIT);
+  close(folder);
+  cJSON *entry = text != NULL ? cJSON_Parse(text) : NULL;
+  free(text);
+  return entry;
+}
+
+/* Whether the entry is of this file by this helper, and not too old. */
+static bool counts(const cJSON *entry, const char *id) {
+  const char *known = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "id"));
+  if (known == NULL || strcmp(known, id) != 0) return false;
+  const cJSON *until = cJSON_GetObjectItemCaseSensitive(entry, "until");
+  const double left = cJSON_IsNumber(until) ? until->valuedouble - (double)time(NULL) : 0;
+  return left > 0 && left <= GOOD_FOR; /* not where the clock was set back */
+}
+
 kw_plugin_facts *kw_probe_cache_find(const kw_candidate *candidate, const char *helper) {
   char id[320];
   if (!identify(candidate, helper, id, sizeof id)) return NULL;
-  load();
-  const cJSON *entry = cJSON_GetObjectItemCaseSensitive(cache, candidate->path);
-  const char *known = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "id"));
-  if (known == NULL || strcmp(known, id) != 0) return NULL;
-  const cJSON *until = cJSON_GetObjectItemCaseSensitive(entry, "until");
-  const double left = cJSON_IsNumber(until) ? until->valuedouble - (double)time(NULL) : 0;
-  if (!(left > 0 && left <= GOOD_FOR)) return NULL; /* also where the clock was set back */
-  cJSON *copy = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(entry, "facts"), true);
-  kw_plugin_facts *facts = copy != NULL ? kw_facts_take(copy) : NULL;
-  if (facts == NULL || is_as_it_was(entry, facts)) return facts;
-  kw_facts_free(facts);
-  return NULL;
+  cJSON *entry = read_entry(candidate), *document = NULL;
+  if (counts(entry, id)) document = cJSON_DetachItemFromObjectCaseSensitive(entry, "facts");
+  kw_plugin_facts *facts = document != NULL ? kw_facts_take(document) : NULL;
+  if (facts != NULL && !is_as_it_was(entry, facts)) {
+    kw_facts_free(facts);
+    facts = NULL;
+  }
+  cJSON_Delete(entry);
+  return facts;
+}
+
+/* Plugins that are gone, or not looked at any more, would stay for ever; with `all` every entry goes. */
+static void drop_old(int folder, bool all) {
+  const int list_of = dup(folder);
+  DIR *list = list_of >= 0 ? fdopendir(list_of) : NULL;
+  struct stat info;
+  for (const struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+    if (entry->d_name[0] == '.' || fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (all || info.st_mtim.tv_sec + GOOD_FOR < time(NULL)) unlinkat(folder, entry->d_name, 0);
+  }
+  if (list != NULL) {
+    closedir(list);
+  } else if (list_of >= 0) {
+    close(list_of);
+  }
 }
 
 void kw_probe_cache_add(const kw_candidate *candidate, const char *helper, const kw_plugin_facts *facts) {
-  char id[320];
+  char id[320], name[32];
   if (facts->status == KW_ERR_OUT_OF_MEMORY || !identify(candidate, helper, id, sizeof id)) return;
-  load();
+  const int folder = kw_cache_folder_open(FOLDER);
+  if (folder < 0) return;
   const bool harmful = facts->status == KW_ERR_INTERNAL || facts->status == KW_ERR_TIMEOUT;
   const int seconds = facts->status == KW_OK ? GOOD_FOR : harmful ? HARMFUL_FOR : REFUSED_FOR;
-  cJSON_DeleteItemFromObjectCaseSensitive(cache, candidate->path);
-  cJSON *entry = cJSON_AddObjectToObject(cache, candidate->path);
+  cJSON *entry = cJSON_CreateObject();
+  cJSON_AddStringToObject(entry, "path", candidate->path);
   cJSON_AddStringToObject(entry, "id", id);
   cJSON_AddNumberToObject(entry, "until", (double)time(NULL) + seconds);
   cJSON_AddItemToObject(entry, "seen", describe_seen(facts));
   cJSON_AddItemToObject(entry, "facts", cJSON_Duplicate(facts->document, true));
-  changed = true;
-}
-
-/* Plugins that are gone would stay for ever. */
-static void drop_missing(void) {
-  cJSON *entry = cache != NULL ? cache->child : NULL;
-  while (entry != NULL) {
-    cJSON *next = entry->next;
-    if (entry->string == NULL || access(entry->string, F_OK) != 0) {
-      cJSON_Delete(cJSON_DetachItemViaPointer(cache, entry));
-    }
-    entry = next;
+  char *text = cJSON_PrintUnformatted(entry);
+  name_file(candidate, name);
+  drop_old(folder, false);
+  if (text == NULL || !kw_cache_file_write(folder, name, text)) {
+    kw_log(KW_LOG_INFO, "the probe cache cannot be written (%s): plugins are probed at every start", strerror(errno));
   }
-}
-
-static void forget(void) {
-  cJSON_Delete(cache);
-  cache = NULL;
-  changed = false;
-}
-
-void kw_probe_cache_save(void) {
-  const int folder = changed ? kw_cache_folder_open(NULL) : -1;
-  if (folder >= 0) {
-    drop_missing();
-    char *text = cJSON_PrintUnformatted(cache);
-    if (text == NULL || !kw_cache_file_write(folder, FILE_NAME, text)) {
-      kw_log(KW_LOG_INFO, "the probe cache cannot be written (%s): plugins are probed at every start", strerror(errno));
-    }
-    cJSON_free(text);
-    close(folder);
-  }
-  forget();
+  cJSON_free(text);
+  cJSON_Delete(entry);
+  close(folder);
 }
 
 void kw_probe_cache_clear(void) {
-  const int folder = kw_cache_folder_open(NULL);
-  forget();
+  const int folder = kw_cache_folder_open(FOLDER);
   if (folder < 0) return;
-  unlinkat(folder, FILE_NAME, 0);
+  drop_old(folder, true);
   close(folder);
 }
