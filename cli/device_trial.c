@@ -8,6 +8,7 @@
 #include "device_trial.h"
 
 #include "args.h"
+#include "number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,8 +116,9 @@ static int64_t now_ms(void) {
 
 static int64_t limit_ms(void) {
   const char *text = getenv("KEYWAY_PROBE_TIMEOUT_MS");
-  const long value = text != NULL ? strtol(text, NULL, 10) : 0;
-  return value > 0 ? value : DEFAULT_LIMIT_MS;
+  uint64_t limit = DEFAULT_LIMIT_MS;
+  if (text != NULL) kw_cli_parse_u64(text, 1, 3600 * 1000, &limit);
+  return (int64_t)limit;
 }
 
 /* Its own group, so that it is ended with all its children. */

@@ -12,7 +12,7 @@
 extern char **environ;
 
 #define NUMBER "[1-9][0-9]{0,8}"
-#define BYTES "[1-9][0-9]*([KMGT]i?B?)?"
+#define BYTES "[0-9]+([KMG]iB)?"
 #define LAYER "[a-z_]+"
 #define MINUS_NAME "-[a-z0-9_.]+"
 #define SETTING "[a-z0-9_.]+=[^;]*"

@@ -4,21 +4,15 @@
  */
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/trace.h"
 #include "isolate/link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define SLICE_NS UINT64_C(100000000) /* how often a waiting call looks whether the process is there */
 #define DEFAULT_LIMIT_MS 60000u
 #define TEXTS_LIMIT 16u /* explanations in one answer */
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t limit_ms;
 static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
@@ -58,7 +52,7 @@ static bool wait_for_answer(kw_exchange *x) {
   const uint64_t limit = limit_of(x->pace);
   while (!kw_lane_wait(&x->at->state, &x->at->caller_sleeps, KW_LANE_ANSWERED, SLICE_NS)) {
     if (kw_link_is_dead(link)) return false;
-    const uint64_t now = now_ns();
+    const uint64_t now = kw_trace_now();
     if (begin == 0 || atomic_load(&link->callbacks) > 0) begin = now; /* the application's own time does not count */
     if (limit == KW_WAIT_FOREVER || now - begin <= limit) continue;
     char why[160];

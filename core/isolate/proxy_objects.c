@@ -3,6 +3,7 @@
  * Devices, streams and what waits: the slots after which the proxy knows what lives in the plugin's process.
  */
 #include "base/error.h"
+#include "base/trace.h"
 #include "isolate/objects.h"
 #include "isolate/pending.h"
 #include "isolate/proxy_slots.h"
@@ -11,7 +12,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define WAIT_SLICE_NS UINT64_C(1000000000) /* a wait without end is many: a plugin that hangs in one is found out */
 
@@ -106,20 +106,14 @@ static kw_status stream_destroy(void *object, void *stream) {
   return KW_OK;
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Waits in slices. */
 static kw_status wait_for(kw_status (*wait)(void *, void *, uint64_t), void *device, void *awaited,
                           uint64_t timeout_ns) {
-  const uint64_t begin = timeout_ns > WAIT_SLICE_NS ? now_ns() : 0;
+  const uint64_t begin = timeout_ns > WAIT_SLICE_NS ? kw_trace_now() : 0;
   for (;;) {
     uint64_t left = timeout_ns;
     if (timeout_ns > WAIT_SLICE_NS && timeout_ns != KW_WAIT_FOREVER) {
-      const uint64_t passed = now_ns() - begin;
+      const uint64_t passed = kw_trace_now() - begin;
       left = passed < timeout_ns ? timeout_ns - passed : 0;
     }
     const uint64_t slice = left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS;

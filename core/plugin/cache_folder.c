@@ -45,7 +45,12 @@ int kw_cache_folder_open(const char *below) {
   kw_safe_path found;
   if (!folder_name(base, sizeof base)) return -1;
   snprintf(path, sizeof path, "%s%s%s", base, below != NULL ? "/" : "", below != NULL ? below : "");
-  if (!make_folders(path) || kw_safe_path_open(path, "", &found) != KW_OK) {
+  kw_status status = kw_safe_path_open(path, "", &found);
+  if (status == KW_ERR_NOT_FOUND) { /* the first time here */
+    kw_error_clear();
+    if (make_folders(path)) status = kw_safe_path_open(path, "", &found);
+  }
+  if (status != KW_OK) {
     kw_log(KW_LOG_INFO, "%s cannot be made (%s): plugins are probed at every start", path, strerror(errno));
     kw_error_clear();
     return -1;

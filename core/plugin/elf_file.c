@@ -102,19 +102,24 @@ static bool offset_of(const headers *all, uint64_t address, uint64_t *out_offset
   return false;
 }
 
+/* The entries of a dynamic segment, as many as the file has of them and HEADER_LIMIT at most. */
+static unsigned read_dynamic(int file, uint64_t offset, Elf64_Dyn entries[HEADER_LIMIT]) {
+  const size_t size = HEADER_LIMIT * sizeof entries[0];
+  const ssize_t count = offset <= INT64_MAX ? pread(file, entries, size, (off_t)offset) : 0;
+  return count > 0 ? (unsigned)((size_t)count / sizeof entries[0]) : 0;
+}
+
 /* The table of names: where it lies and how long it is. */
 static bool find_names(int file, const headers *all, uint64_t *out_offset, uint64_t *out_size) {
-  static const Elf64_Dyn none;
+  Elf64_Dyn entries[HEADER_LIMIT];
   uint64_t address = 0;
   *out_size = 0;
   for (unsigned i = 0; i < all->count; i++) {
     if (all->items[i].p_type != PT_DYNAMIC) continue;
-    for (unsigned k = 0; k < HEADER_LIMIT; k++) {
-      Elf64_Dyn entry = none;
-      if (!read_at(file, all->items[i].p_offset + k * sizeof entry, &entry, sizeof entry)) return false;
-      if (entry.d_tag == DT_NULL) break;
-      if (entry.d_tag == DT_STRTAB) address = entry.d_un.d_ptr;
-      if (entry.d_tag == DT_STRSZ) *out_size = entry.d_un.d_val;
+    const unsigned count = read_dynamic(file, all->items[i].p_offset, entries);
+    for (unsigned k = 0; k < count && entries[k].d_tag != DT_NULL; k++) {
+      if (entries[k].d_tag == DT_STRTAB) address = entries[k].d_un.d_ptr;
+      if (entries[k].d_tag == DT_STRSZ) *out_size = entries[k].d_un.d_val;
     }
   }
   return address != 0 && *out_size > 0 && *out_size <= STRING_LIMIT && offset_of(all, address, out_offset);

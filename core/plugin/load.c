@@ -290,15 +290,11 @@ kw_status kw_plugins_list(const kw_candidate *candidates, uint32_t count, const 
 
 kw_plugin_report kw_plugin_report_of(const kw_candidate *candidate, kw_plugin **out_plugin) {
   kw_plugin_report report = {.struct_size = sizeof report, .reason = "", .path = ""};
-  const kw_plugin_entry *entry;
   *out_plugin = NULL;
   kw_plugins_lock();
-  for (uint32_t i = 0; (entry = kw_plugin_entry_at(i)) != NULL; i++) {
-    const kw_candidate *known = &entry->candidate;
-    if (known->inode != candidate->inode || known->device != candidate->device) continue;
-    report = entry->report;
-    if (report.reached == KW_STAGE_INIT) *out_plugin = entry->plugin;
-  }
+  const kw_plugin_entry *entry = kw_plugin_entry_of(candidate);
+  if (entry != NULL) report = entry->report;
+  if (report.reached == KW_STAGE_INIT) *out_plugin = entry->plugin;
   kw_plugins_unlock();
   return report;
 }

@@ -70,10 +70,14 @@ static bool is_same(const kw_candidate *a, const kw_candidate *b) {
   return a->inode == b->inode && a->device == b->device;
 }
 
+kw_plugin_entry *kw_plugin_entry_of(const kw_candidate *candidate) {
+  for (uint32_t i = 0; i < entry_count; i++)
+    if (is_same(&entries[i]->candidate, candidate)) return entries[i];
+  return NULL;
+}
+
 kw_plugin_entry *kw_plugin_entry_obtain(const kw_candidate *candidate) {
-  kw_plugin_entry *entry = NULL;
-  for (uint32_t i = 0; i < entry_count && entry == NULL; i++)
-    if (is_same(&entries[i]->candidate, candidate)) entry = entries[i];
+  kw_plugin_entry *entry = kw_plugin_entry_of(candidate);
   if (entry != NULL && entry->report.reached == KW_STAGE_INIT) return entry;
   kw_plugin_entry **grown = entry == NULL ? kw_array_grow(entries, entry_count, sizeof *grown) : entries;
   if (grown != NULL) entries = grown;

@@ -99,6 +99,8 @@ void kw_plugins_wake(void);
 /* Under the lock: the entry of this file, or of a place without one by its name, new or from an earlier try; NULL with
  * an error when memory is out. */
 kw_plugin_entry *kw_plugin_entry_obtain(const kw_candidate *candidate);
+/* Under the lock: the entry from an earlier try, or NULL. */
+kw_plugin_entry *kw_plugin_entry_of(const kw_candidate *candidate);
 /* Under the lock: the entry with this index, or NULL. */
 kw_plugin_entry *kw_plugin_entry_at(uint32_t index);
 

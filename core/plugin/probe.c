@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/trace.h"
 #include "base/utf8.h"
 #include "plugin/option.h"
 
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_TIMEOUT_MS 10000
@@ -58,9 +58,7 @@ typedef struct crowd {
 } crowd;
 
 static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)(kw_trace_now() / 1000000);
 }
 
 static int timeout_ms(void) {
