@@ -223,9 +223,16 @@ static const struct {
 enum { COUNT = sizeof misuses / sizeof misuses[0] };
 
 /* What a plugin does that it must not: the fixture's, which is told by its environment. */
-static const char *const misdeeds[] = {
-    "slot-changes-process", "slot-without-result", "slot-touches-result",   "slot-status-unknown", "slot-slow",
-    "slot-number-absurd",   "kernel-size-absurd",  "kernel-changes-process"};
+static const char *const misdeeds[] = {"slot-changes-process",
+                                       "slot-changes-umask",
+                                       "slot-changes-environment",
+                                       "slot-without-result",
+                                       "slot-touches-result",
+                                       "slot-status-unknown",
+                                       "slot-slow",
+                                       "slot-number-absurd",
+                                       "kernel-size-absurd",
+                                       "kernel-changes-process"};
 enum { MISDEEDS = sizeof misdeeds / sizeof misdeeds[0] };
 
 /* The whole life of a process with a plugin that misbehaves. */

@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "base/math_mode.h"
+#include "base/process_state.h"
 #include "call/dispatch.h"
 #include "op/op.h"
 #include "plugin/option.h"
@@ -14,16 +15,12 @@
 #include "probe/watch.h"
 #include "runtime/host_table.h"
 
-#include <fenv.h>
-#include <float.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -73,67 +70,12 @@ static void end(void) {
   _exit(EXIT_SUCCESS);
 }
 
-/* ---- Process state that a plugin must leave alone ---------------------------------------------------------------- */
-
-static const int watched_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGCHLD, SIGPIPE};
-#define WATCHED_SIGNALS (sizeof watched_signals / sizeof watched_signals[0])
-
-typedef struct process_state {
-  bool subnormals; /* neither flushed nor read as zero */
-  int rounding;
-  int traps;
-  char locale[256];
-  char directory[4096];
-  void (*handlers[WATCHED_SIGNALS])(int);
-  mode_t mask;
-  uint64_t environment;
-} process_state;
-
-static uint64_t hash_environment(void) {
-  uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-  for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
-    for (const char *c = *variable; *c != '\0'; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    hash *= UINT64_C(1099511628211);
-  }
-  return hash;
-}
-
-static void take_state(process_state *state) {
-  memset(state, 0, sizeof *state);
-  volatile double smallest = DBL_MIN;
-  volatile double subnormal = smallest / 2;
-  volatile double back = subnormal * 2;
-  state->subnormals = back == DBL_MIN;
-  state->rounding = fegetround();
-  state->traps = fegetexcept();
-  const char *locale = setlocale(LC_ALL, NULL);
-  snprintf(state->locale, sizeof state->locale, "%s", locale != NULL ? locale : "");
-  if (getcwd(state->directory, sizeof state->directory) == NULL) state->directory[0] = '\0';
-  for (size_t i = 0; i < WATCHED_SIGNALS; i++) {
-    struct sigaction action;
-    if (sigaction(watched_signals[i], NULL, &action) == 0) state->handlers[i] = action.sa_handler;
-  }
-  state->mask = umask(0);
-  umask(state->mask);
-  state->environment = hash_environment();
-}
-
-/* What changed, for people; NULL when nothing did. */
-static const char *compare_states(const process_state *a, const process_state *b) {
-  if (a->subnormals != b->subnormals || a->rounding != b->rounding || a->traps != b->traps) {
-    return "the floating-point state (linked with -ffast-math?)";
-  }
-  if (strcmp(a->locale, b->locale) != 0) return "the locale";
-  if (strcmp(a->directory, b->directory) != 0) return "the working directory";
-  if (memcmp(a->handlers, b->handlers, sizeof a->handlers) != 0) return "signal handlers";
-  if (a->mask != b->mask) return "the umask";
-  if (a->environment != b->environment) return "environment variables";
-  return NULL;
-}
+/* ---- The process ------------------------------------------------------------------------------------------------- */
 
 /* A crash is a crash, whatever handlers a sanitizer installed; no core file of it; no life after the host's. */
 static void prepare_process(void) {
-  for (size_t i = 0; i < WATCHED_SIGNALS; i++) signal(watched_signals[i], SIG_DFL);
+  static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGCHLD, SIGPIPE};
+  for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) signal(crashes[i], SIG_DFL);
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -186,17 +128,17 @@ int main(int argc, char **argv) {
   char text[1024] = "";
   kw_status status = kw_op_table_build();
   plugin.host = kw_host_services;
-  process_state before, after;
-  take_state(&before);
+  kw_process_state before, after;
+  kw_process_state_take(&before, true);
   kw_watch_begin();
   if (status == KW_OK) status = go_through(&plugin, argv[1], &reached, &devices);
   kw_watch_end();
-  take_state(&after);
-  const char *changed = compare_states(&before, &after);
+  kw_process_state_take(&after, true);
+  const kw_process_part changed = kw_process_state_change(&before, &after);
   if (status != KW_OK) {
     kw_error_sentence(text, sizeof text);
-  } else if (changed != NULL) {
-    snprintf(text, sizeof text, "warning: loading it changes %s", changed);
+  } else if (changed != KW_PROCESS_SAME) {
+    snprintf(text, sizeof text, "warning: loading it changes %s", kw_process_part_text(changed));
   }
   if (devices == NULL) devices = cJSON_CreateArray();
   say_facts(kw_facts_write(&plugin, reached, status, text, devices));

@@ -7,6 +7,7 @@
 
 #include <fenv.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static bool does(const char *misdeed) {
@@ -18,8 +19,10 @@ static void on_signal(int number) {
   (void)number;
 }
 
-static kw_status open_and_set_handler(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
+static kw_status open_and_change_process(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   if (does("slot-changes-process")) signal(SIGUSR2, on_signal);
+  if (does("slot-changes-umask")) umask(0);
+  if (does("slot-changes-environment")) setenv("FIXTURE_LEFT", "behind", 1);
   return fixture_open(plugin, index, info, out_device);
 }
 
@@ -71,7 +74,7 @@ static kw_status init(const kw_host_api *host, const kw_init_info *info, void **
 static const kw_memory_api memory_table = {
     .struct_size = sizeof memory_table, .alloc = alloc, .dealloc = fixture_free, .copy = fixture_copy, .usage = usage};
 
-#define FIXTURE_OPEN open_and_set_handler
+#define FIXTURE_OPEN open_and_change_process
 #define FIXTURE_MEMORY &memory_table
 #define FIXTURE_INIT init
 #include "fixture_plugin.h"

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/process_state.h"
 #include "base/trace.h"
-#include "layers/validation/process.h"
 #include "layers/validation/report.h"
 
 #include <stdlib.h>
@@ -109,7 +109,7 @@ typedef struct around {
   const void *handle;
   const char *slot;
   uint64_t begin;
-  kw_process before;
+  kw_process_state before;
 } around;
 
 /* Slots that ask, or mark a place: none of them has a reason to wait. */
@@ -131,22 +131,28 @@ static bool is_large(const char *slot) {
 static void begin_slot(around *call, const void *handle, const char *slot) {
   call->handle = handle;
   call->slot = slot;
-  kw_process_take(&call->before, is_large(slot));
+  kw_process_state_take(&call->before, is_large(slot));
   call->begin = kw_trace_now();
+}
+
+static const char *id_of_change(kw_process_part part) {
+  if (part == KW_PROCESS_UMASK) return "slot-changes-umask";
+  return part == KW_PROCESS_ENVIRONMENT ? "slot-changes-environment" : "slot-changes-process";
 }
 
 /* `handle` is not looked at where the slot has ended it. */
 static void end_slot(const around *call, const kw_plugin *plugin, kw_status status) {
   const uint64_t ms = (kw_trace_now() - call->begin) / 1000000;
-  kw_process after;
-  kw_process_take(&after, call->before.whole);
-  const char *change = kw_process_change(&call->before, &after);
+  kw_process_state after;
+  kw_process_state_take(&after, call->before.whole);
+  const kw_process_part change = kw_process_state_change(&call->before, &after);
   if (ms >= slow_ms && is_quick(call->slot)) {
     kw_misuse_note("slot-slow", "%s.%s: %s took %llu ms, and has no reason to wait", plugin->vendor, plugin->key,
                    call->slot, (unsigned long long)ms);
   }
-  if (change != NULL) {
-    kw_misuse_note("slot-changes-process", "%s.%s: %s has changed %s", plugin->vendor, plugin->key, call->slot, change);
+  if (change != KW_PROCESS_SAME) {
+    kw_misuse_note(id_of_change(change), "%s.%s: %s has changed %s", plugin->vendor, plugin->key, call->slot,
+                   kw_process_part_text(change));
   }
   if ((uint32_t)status > KW_ERR_INTERNAL && kw_status_canonical(status) == KW_ERR_INTERNAL &&
       KW_STATUS_CLASS(status) != KW_CLASS_BUG) {
@@ -177,15 +183,15 @@ static kw_status workspace_size(const kw_call *call, uint64_t *out_size) {
 }
 
 static kw_status launch(const kw_call *call) {
-  kw_process before, after;
-  kw_process_take(&before, false);
+  kw_process_state before, after;
+  kw_process_state_take(&before, false);
   const kw_status status = kw_kernel_below(this_layer, call->user)->launch(call);
-  kw_process_take(&after, false);
-  const char *change = kw_process_change(&before, &after);
-  if (change == NULL) return status;
+  kw_process_state_take(&after, false);
+  const kw_process_part change = kw_process_state_change(&before, &after);
+  if (change == KW_PROCESS_SAME) return status;
   const kw_plugin *plugin = kw_slots_plugin(call->device);
   kw_misuse_note("kernel-changes-process", "%s.%s: the launch of %s has changed %s", plugin->vendor, plugin->key,
-                 call->op, change);
+                 call->op, kw_process_part_text(change));
   return status;
 }
 
