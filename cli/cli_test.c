@@ -188,6 +188,45 @@ static void doctor_shows_every_candidate(void **state) {
   unlink(path);
 }
 
+/* What is asked for by the plugin's option, by the environment or by a manifest beside a copy of the plugin. */
+static void isolated_plugins_are_shown(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *value, *arguments;
+    bool isolated;
+  } asked[] = {{"KEYWAY_ISOLATE", "cpu", "", true},
+               {"KEYWAY_OPTIONS", "keyway.cpu.isolate=1", "", true},
+               {"KEYWAY_OPTIONS", "keyway.cpu.isolate=0", "", false},
+               {"KEYWAY_PLUGINS", "-keyway_cpu", " --plugin ./cpu_copy.so", true}};
+  char copy[2048], command[128];
+  snprintf(copy, sizeof copy, "cd '%s' && cp '%s' cpu_copy.so && echo '{\"isolate\": true}' >cpu_copy.keyway.json",
+           folder, KEYWAY_CPU_PLUGIN);
+  assert_int_equal(system(copy), 0);
+  for (size_t i = 0; i < sizeof asked / sizeof asked[0]; ++i) {
+    setenv(asked[i].name, asked[i].value, 1);
+    snprintf(command, sizeof command, "list --json%s", asked[i].arguments);
+    cJSON *json = run_json(command);
+    const cJSON *item = find_named(cJSON_GetObjectItem(json, "devices"), "cpu:0");
+    assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(item, "isolated")), asked[i].isolated);
+    cJSON_Delete(json);
+    snprintf(command, sizeof command, "list%s", asked[i].arguments);
+    assert_int_equal(keyway(command), 0);
+    assert_int_equal(strstr(output, "its plugin runs in a process of its own") != NULL, asked[i].isolated);
+    snprintf(command, sizeof command, "doctor%s", asked[i].arguments);
+    assert_int_equal(keyway(command), 0);
+    assert_int_equal(strstr(output, "  runs in a process of its own") != NULL, asked[i].isolated);
+    snprintf(command, sizeof command, "doctor --json%s", asked[i].arguments);
+    json = run_json(command);
+    bool any = false;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "plugins")) {
+      any = any || cJSON_IsTrue(cJSON_GetObjectItem(item, "isolated"));
+    }
+    assert_int_equal(any, asked[i].isolated);
+    cJSON_Delete(json);
+    unsetenv(asked[i].name);
+  }
+}
+
 static void doctor_tries_devices_and_doubts_the_environment(void **state) {
   (void)state;
   cJSON *json = run_json("doctor --json");
@@ -597,8 +636,9 @@ static int make_folder(void **state) {
 
 /* False when the program left something behind. */
 static bool remove_folder(void) {
-  static const char *const files[] = {"a.npy", "b.npy", "c.npy", "h.npy",      "i.npy",
-                                      "j.npy", "x.npy", "y.npy", "filled.npy", "trace.json"};
+  static const char *const files[] = {"a.npy",      "b.npy",      "c.npy",       "h.npy",
+                                      "i.npy",      "j.npy",      "x.npy",       "y.npy",
+                                      "filled.npy", "trace.json", "cpu_copy.so", "cpu_copy.keyway.json"};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -613,6 +653,7 @@ int main(void) {
       cmocka_unit_test(wrong_usage_is_explained),
       cmocka_unit_test(list_shows_cpu),
       cmocka_unit_test(doctor_shows_every_candidate),
+      cmocka_unit_test(isolated_plugins_are_shown),
       cmocka_unit_test(doctor_tries_devices_and_doubts_the_environment),
       cmocka_unit_test(ops_name_their_devices),
       cmocka_unit_test(ops_tell_what_a_level_lacks),

@@ -227,6 +227,7 @@ static cJSON *report_as_json(const kw_plugin_report *report) {
   cJSON_AddItemToObject(json, "abi", report->abi_version ? cJSON_CreateString(abi) : cJSON_CreateNull());
   cJSON_AddNumberToObject(json, "devices", report->device_count);
   cJSON_AddNumberToObject(json, "kernels", report->kernel_count);
+  cJSON_AddBoolToObject(json, "isolated", report->isolated != 0);
   cJSON_AddItemToObject(json, "native", natives_as_json(report->native));
   cJSON_AddItemToObject(json, "options", options_as_json(report));
   cJSON_AddNumberToObject(json, "load_ns", (double)report->load_ns);
@@ -256,6 +257,7 @@ static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) 
     kw_cli_table_note(table, "%s%s%s%s%s", report->description, *report->build ? ", built with " : "", report->build,
                       *report->sanitizer ? ", sanitizer " : "", report->sanitizer);
   }
+  if (report->isolated) kw_cli_table_note(table, "runs in a process of its own");
   note_natives(table, report->native);
   note_options(table, report);
   kw_cli_table_note(table, "%s", report->path);

@@ -83,6 +83,7 @@ static cJSON *entry_as_json(uint32_t index, const kw_device_entry *entry, const 
   cJSON_AddItemToObject(json, "attributes", attributes_as_json(index));
   cJSON_AddStringToObject(json, "plugin", plugin->path);
   cJSON_AddStringToObject(json, "plugin_version", plugin->version);
+  cJSON_AddBoolToObject(json, "isolated", plugin->isolated != 0);
   return json;
 }
 
@@ -130,6 +131,7 @@ static int run(const kw_cli_args *args) {
     } else {
       add_row(table, &entry, &plugin);
       note_attributes(table, i);
+      if (plugin.isolated) kw_cli_table_note(table, "its plugin runs in a process of its own");
     }
   }
   if (count == 0) kw_cli_complain(&kw_cli_list, "no devices; 'keyway doctor' says why");

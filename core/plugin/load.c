@@ -347,7 +347,7 @@ static void end_failed(kw_plugin_entry *entry, kw_stage reached, kw_status statu
 }
 
 /* Under the lock. */
-static void end_started(kw_plugin_entry *entry) {
+static void end_started(kw_plugin_entry *entry, bool apart) {
   kw_plugin *plugin = entry->plugin;
   kw_plugin_open_add(plugin);
   entry->report.device_count = atomic_load(&plugin->device_count);
@@ -356,6 +356,7 @@ static void end_started(kw_plugin_entry *entry) {
   entry->report.options = plugin->desc.options;
   entry->report.option_count = plugin->desc.option_count;
   entry->report.opened = 1;
+  entry->report.isolated = apart;
 }
 
 /* Under the lock, which is released meanwhile. */
@@ -379,7 +380,7 @@ static kw_status open_here(kw_plugin_entry *entry) {
   kw_quarantine_end(p.mark);
   kw_plugins_lock();
   if (status == KW_OK) {
-    end_started(entry);
+    end_started(entry, apart);
     if (kw_trace_on()) kw_trace_span("load", entry->report.path, NULL, begin);
   } else {
     end_failed(entry, p.reached, status, starved);

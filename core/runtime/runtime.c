@@ -14,6 +14,7 @@
 #include "device/exit.h"
 #include "device/fault.h"
 #include "device/open.h"
+#include "isolate/isolate.h"
 #include "op/op.h"
 #include "plugin/discover.h"
 #include "plugin/load.h"
@@ -154,6 +155,15 @@ kw_status kw_plugin_count(uint32_t *out_count) {
   return status;
 }
 
+/* Whether a plugin that is listed would be opened in a process of its own. False, too, where opening it will fail for
+ * what is said of that: it says so then. */
+static bool would_be_isolated(const kw_plugin_report *report) {
+  const kw_plugin_desc desc = {
+      .vendor = report->vendor, .key = report->key, .options = report->options, .option_count = report->option_count};
+  bool wanted = false;
+  return kw_isolate_wanted(report->path, &desc, &wanted) == KW_OK && wanted;
+}
+
 kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report) {
   kw_plugin_report report;
   kw_status status = kw_struct_check_given("kw_plugin_get_report", out_report);
@@ -162,6 +172,7 @@ kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report) {
   if (!kw_plugin_report_at(index, &report)) {
     return kw_fail(KW_ERR_NOT_FOUND, "there is no plugin report %u: there are %u", index, kw_plugin_entry_count());
   }
+  if (!report.opened && report.reached == KW_STAGE_INIT) report.isolated = would_be_isolated(&report);
   kw_struct_write(out_report, &report, sizeof report);
   return KW_OK;
 }

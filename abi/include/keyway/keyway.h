@@ -171,8 +171,8 @@ typedef struct kw_plugin_report {
   const kw_option_desc *const *options; /* that the plugin has; NULL and 0 until known */
   uint32_t option_count;
   uint32_t reserved;
-  uint32_t opened; /* 1: its library is open in this process; 0: all of this is what a process of its own showed */
-  uint32_t reserved2;
+  uint32_t opened;   /* 1: its library is open for this process; 0: all of this is what a helper process showed */
+  uint32_t isolated; /* 1: it runs in a process of its own, or will when it is opened, as things are set now */
 } kw_plugin_report;
 
 /* Loads one plugin file beyond those discovered, and opens it. The caller vouches for the file: unsafe permissions are
