@@ -152,6 +152,7 @@ static void list_shows_cpu(void **state) {
   assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(find_named(devices, "cpu:0"), "type")), "cpu");
   cJSON_Delete(json);
   check("list --plugin no_such_file.so", 2, "no_such_file.so");
+  check("list --plugin " KEYWAY_WITHOUT_DEVICE, 0, "fixture.without_device has no device: the driver of");
 }
 
 static void doctor_shows_every_candidate(void **state) {

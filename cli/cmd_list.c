@@ -105,6 +105,15 @@ static void add_row(kw_cli_table *table, const kw_device_entry *entry, const kw_
   kw_cli_table_add(table, "%s", plugin->version);
 }
 
+/* Plugins that are there for no device, as far as they say why: somebody may look for it here. */
+static void tell_of_none(void) {
+  kw_plugin_report plugin = {.struct_size = sizeof plugin};
+  for (uint32_t i = 0; kw_plugin_get_report(i, &plugin) == KW_OK; ++i) {
+    if (plugin.status != KW_OK || plugin.device_count > 0 || !*plugin.reason) continue;
+    kw_cli_complain(&kw_cli_list, "%s.%s has no device: %s", plugin.vendor, plugin.key, plugin.reason);
+  }
+}
+
 static int run(const kw_cli_args *args) {
   if (!kw_cli_load_plugins(args)) return KW_CLI_USAGE;
   uint32_t count;
@@ -134,6 +143,7 @@ static int run(const kw_cli_args *args) {
       if (plugin.isolated) kw_cli_table_note(table, "its plugin runs in a process of its own");
     }
   }
+  tell_of_none();
   if (count == 0) kw_cli_complain(&kw_cli_list, "no devices; 'keyway doctor' says why");
   if (as_json) return kw_cli_json_print(json) ? code : KW_CLI_FAILED;
   cJSON_Delete(json);

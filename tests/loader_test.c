@@ -419,6 +419,22 @@ static void a_changed_process_state_is_remarked(void **state) {
   run_child(load_with_fpu_constructor);
 }
 
+static void load_without_device(void) {
+  start_without_discovery();
+  kw_device *device;
+  CHECK_OK(kw_plugin_load(fixture_path("without_device")));
+  const char *reason = report_of("without_device.so").reason;
+  CHECK(strcmp(reason, "the driver of the fixture gives wrong numbers") == 0);
+  CHECK(kw_device_open("without_device:0", &device) == KW_ERR_NOT_FOUND);
+  CHECK_CONTAINS(kw_error_message(), reason);
+}
+
+/* The process that looked at the plugin heard it, and nobody opens one that has no device. */
+static void what_a_plugin_without_device_says_is_kept(void **state) {
+  (void)state;
+  run_child(load_without_device);
+}
+
 /* A library without its helper beside it: run by main in a process of its own. */
 static void load_without_helper(void) {
   start_without_discovery();
@@ -550,6 +566,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(processes_share_the_cache),
       cmocka_unit_test(no_home_means_no_cache),
       cmocka_unit_test(a_changed_process_state_is_remarked),
+      cmocka_unit_test(what_a_plugin_without_device_says_is_kept),
       cmocka_unit_test(nothing_is_opened_without_the_helper),
       cmocka_unit_test(plugins_are_shut_down_at_exit),
       cmocka_unit_test(a_plugin_short_of_memory_is_tried_again),

@@ -253,10 +253,15 @@ static kw_status fail_not_found(const device_list *list, const char *name) {
   }
   kw_plugin_report report;
   for (uint32_t i = 0; kw_plugin_report_at(i, &report); i++) {
-    if (report.reached == KW_STAGE_INIT) continue;
     char line[1200];
-    snprintf(line, sizeof line, "  not loaded: %s (reached %s): %s", report.path, kw_stage_name(report.reached),
-             report.reason);
+    if (report.reached != KW_STAGE_INIT) {
+      snprintf(line, sizeof line, "  not loaded: %s (reached %s): %s", report.path, kw_stage_name(report.reached),
+               report.reason);
+    } else if (report.device_count == 0 && report.reason[0] != '\0') {
+      snprintf(line, sizeof line, "  without a device: %s: %s", report.path, report.reason);
+    } else {
+      continue;
+    }
     append(failures, sizeof failures, "\n", line);
   }
   const char *visible = secure_getenv("KEYWAY_VISIBLE_DEVICES");

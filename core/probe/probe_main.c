@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/math_mode.h"
 #include "base/process_state.h"
+#include "base/utf8.h"
 #include "call/dispatch.h"
 #include "op/op.h"
 #include "plugin/option.h"
@@ -70,6 +71,23 @@ static void end(void) {
   _exit(EXIT_SUCCESS);
 }
 
+/* ---- What the plugin says ---------------------------------------------------------------------------------------- */
+
+static char said[512]; /* its first warning or error, such as why it has no device */
+
+/* The host service of that name. */
+static kw_status hear(void *ctx, kw_log_level level, const char *message) {
+  if (level <= KW_LOG_WARN && message != NULL && said[0] == '\0') kw_utf8_mend(said, sizeof said, message);
+  return kw_host_services.log(ctx, level, message);
+}
+
+/* A remark on a plugin that works: what it changed, what it said. */
+static void write_remark(kw_process_part changed, char *text, size_t size) {
+  const bool same = changed == KW_PROCESS_SAME;
+  snprintf(text, size, "%s%s%s%s", same ? "" : "warning: loading it changes ",
+           same ? "" : kw_process_part_text(changed), same || said[0] == '\0' ? "" : "; ", said);
+}
+
 /* ---- The process ------------------------------------------------------------------------------------------------- */
 
 /* A crash is a crash, whatever handlers a sanitizer installed; no core file of it; no life after the host's. */
@@ -128,6 +146,7 @@ int main(int argc, char **argv) {
   char text[1024] = "";
   kw_status status = kw_op_table_build();
   plugin.host = kw_host_services;
+  plugin.host.log = hear;
   kw_process_state before, after;
   kw_process_state_take(&before, true);
   kw_watch_begin();
@@ -137,8 +156,8 @@ int main(int argc, char **argv) {
   const kw_process_part changed = kw_process_state_change(&before, &after);
   if (status != KW_OK) {
     kw_error_sentence(text, sizeof text);
-  } else if (changed != KW_PROCESS_SAME) {
-    snprintf(text, sizeof text, "warning: loading it changes %s", kw_process_part_text(changed));
+  } else {
+    write_remark(changed, text, sizeof text);
   }
   if (devices == NULL) devices = cJSON_CreateArray();
   say_facts(kw_facts_write(&plugin, reached, status, text, devices));
