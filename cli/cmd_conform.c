@@ -336,9 +336,9 @@ const kw_cli_command kw_cli_conform = {
         "Exit status: 0 conformant, 1 not conformant, 2 nothing could be run or judged, 3 not conformant, but only as "
         "--expect\n"
         "says, 4 inconclusive: no failure, but cases that gave no answer in time on a machine that was busy,\n"
-        "5 with --submit: conformant with waivers, 130 and 143 stopped by SIGINT and SIGTERM: reports of what was done "
-        "are\n"
-        "written all the same, and --resume goes on.\n",
+        "5 with --submit: conformant with waivers, 130, 143 and 129 stopped by SIGINT, SIGTERM and SIGHUP: reports of "
+        "what was done\n"
+        "are written all the same, and --resume goes on.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run_conform,

@@ -241,7 +241,9 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"seed\": \"%" PRIu64 "\",\n", report->seed); /* JSON's numbers are too narrow for some */
   fprintf(out, "\t\"shard\": %u,\n\t\"shards\": %u,\n", report->shard, report->shards);
   put_member(out, "replay", report->replay);
-  put_member(out, "stopped", report->stopped == SIGINT ? "SIGINT" : report->stopped ? "SIGTERM" : "");
+  char stopped[16] = "";
+  if (report->stopped) snprintf(stopped, sizeof stopped, "SIG%s", sigabbrev_np(report->stopped));
+  put_member(out, "stopped", stopped);
   put_counts(report, out);
   fprintf(out, "\t\"table_ops\": %u,\n", report->table_ops);
   fprintf(out, "\t\"expectations\": %" PRIu64 ",\n", report->expectations);
@@ -325,7 +327,14 @@ static uint64_t read_seed(reader *r, const cJSON *object) {
 
 static int read_stopped(reader *r, const cJSON *object) {
   char *text = read_text(r, object, "stopped");
-  const int stopped = strcmp(text, "SIGINT") == 0 ? SIGINT : strcmp(text, "SIGTERM") == 0 ? SIGTERM : 0;
+  static const struct {
+    const char *name;
+    int number;
+  } signals[] = {{"SIGINT", SIGINT}, {"SIGTERM", SIGTERM}, {"SIGHUP", SIGHUP}};
+  int stopped = 0;
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    if (strcmp(text, signals[i].name) == 0) stopped = signals[i].number;
+  }
   if (*text && !stopped && !r->bad) r->bad = "stopped";
   free(text);
   return stopped;

@@ -59,7 +59,7 @@ typedef struct kw_report {
   char expect_hash[KW_DIGEST_SIZE]; /* of the file of known failures; "" without one */
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
-  int stopped;            /* SIGINT or SIGTERM, which ended the run before it was done; 0 */
+  int stopped;            /* SIGINT, SIGTERM or SIGHUP, which ended the run before it was done; 0 */
   uint64_t launches, decomposed, fallbacks;
   uint64_t modules_built, modules_cached; /* by all workers together: each builds for itself */
   double build_seconds;                   /* that workers waited for these */

@@ -8,9 +8,10 @@
 #include "run/alone.h"
 #include "run/progress.h"
 #include "run/replay.h"
-#include "run/stop.h"
 #include "run/shrink.h"
 #include "run/state.h"
+#include "run/stop.h"
+#include "run/strays.h"
 #include "run/worker_client.h"
 
 #include <pthread.h>
@@ -208,7 +209,7 @@ static void run_ops_batch(side *me, const batch *b) {
         return;
       }
       for (uint32_t i = 0; i < count; i++)
-        kw_case_result_mark(&co->run->cases[runs[i].index].result, KW_OUTCOME_CRASH, "crash", text);
+        kw_worker_client_mark_unstarted(&me->process, &co->run->cases[runs[i].index], text);
       return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -253,7 +254,7 @@ static void run_contract_batch(side *me, const batch *b) {
     if (kw_stop_signal()) break;
     if (!start(me, text, sizeof text)) {
       if (kw_stop_signal()) break;
-      kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
+      kw_worker_client_mark_unstarted(&me->process, result, text);
       continue;
     }
     double begin = kw_clock_seconds();
@@ -382,6 +383,7 @@ void kw_run_cases(kw_run *run) {
   coordinator co = {.run = run, .start = begin};
   if (run->options->after) {
     kw_replay_run(run);
+    kw_strays_end();
     run->seconds = kw_clock_seconds() - begin;
     run->stopped = kw_stop_signal();
     return;
@@ -396,6 +398,7 @@ void kw_run_cases(kw_run *run) {
   try_again(&co);
   choose_firsts(&co);
   run_threads(&co, run_firsts, co.first_count);
+  kw_strays_end();
   pthread_mutex_destroy(&co.lock);
   free_logs(&co);
   free(co.firsts);

@@ -6,8 +6,9 @@
 
 #include "base/clock.h"
 #include "base/host_memory.h"
-#include "run/stop.h"
 #include "run/installed.h"
+#include "run/stop.h"
+#include "run/strays.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,26 +33,41 @@ extern char **environ;
 #define STEP_MS 250      /* of the clock while nothing comes */
 #define FIRST_FREE_FD 16 /* above those that a worker has */
 
-/* The environment of the number-th worker: a trace goes to a file of its own. NULL when memory ran out. */
+/* The environment of the number-th worker: a trace goes to a file of its own, and what it starts is known by a mark.
+ * NULL when memory ran out. */
 static char **make_environment(uint32_t number) {
   static const char name[] = "KEYWAY_TRACE=";
-  size_t count = 0, room = 16;
+  size_t count = 0, room = 16 + KW_STRAYS_MARK;
   while (environ[count]) count++;
   const char *trace = getenv("KEYWAY_TRACE");
   if (trace) room += sizeof name + strlen(trace) + sizeof ".worker";
-  char **copy = malloc((count + 1) * sizeof *copy + room); /* the new entry lies behind the list */
+  char **copy = malloc((count + 2) * sizeof *copy + room); /* the new entries lie behind the list */
   if (!copy) return NULL;
-  char *own = (char *)(copy + count + 1);
-  for (size_t i = 0; i <= count; i++) {
-    bool replaced = environ[i] && trace && *trace && strncmp(environ[i], name, sizeof name - 1) == 0;
+  char *mark = (char *)(copy + count + 2), *own = mark + KW_STRAYS_MARK;
+  for (size_t i = 0; i < count; i++) {
+    bool replaced = trace && *trace && strncmp(environ[i], name, sizeof name - 1) == 0;
     copy[i] = replaced ? own : environ[i];
-    if (replaced) snprintf(own, room, "%s%s.worker%" PRIu32, name, trace, number);
+    if (replaced) snprintf(own, room - KW_STRAYS_MARK, "%s%s.worker%" PRIu32, name, trace, number);
   }
+  kw_strays_take_in(mark);
+  copy[count] = mark;
+  copy[count + 1] = NULL;
   return copy;
 }
 
-static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, int note_fd, int said_fd,
-                  pid_t *out_pid) {
+/* The worker's ends of what it shares with its coordinator; but for the socket and the crash file -1 where there is
+ * none. */
+typedef struct worker_ends {
+  int socket, crash, note, said, leash;
+} worker_ends;
+
+/* Nothing else is to lie where a worker looks for it. */
+static void give(posix_spawn_file_actions_t *actions, int fd, int number) {
+  if (fd >= 0) posix_spawn_file_actions_adddup2(actions, fd, number);
+  if (fd < 0) posix_spawn_file_actions_addclose(actions, number);
+}
+
+static bool spawn(const kw_run_options *options, const char *path, const worker_ends *ends, pid_t *out_pid) {
   char seed[32];
   snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
   const char *argv[4 + 16] = {path, seed, options->device};
@@ -61,10 +77,11 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, child_fd, KW_WORKER_SOCKET);
-  posix_spawn_file_actions_adddup2(&actions, crash_fd, KW_WORKER_CRASH);
-  if (note_fd >= 0) posix_spawn_file_actions_adddup2(&actions, note_fd, KW_WORKER_NOTE);
-  if (said_fd >= 0) posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends->socket, KW_WORKER_SOCKET);
+  posix_spawn_file_actions_adddup2(&actions, ends->crash, KW_WORKER_CRASH);
+  give(&actions, ends->note, KW_WORKER_NOTE);
+  give(&actions, ends->leash, KW_WORKER_LEASH);
+  if (ends->said >= 0) posix_spawn_file_actions_adddup2(&actions, ends->said, STDERR_FILENO);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   static atomic_uint started;
@@ -87,7 +104,17 @@ static int move_up(int low) {
 static void close_files(kw_process *process) {
   if (process->crash >= 0) close(process->crash);
   if (process->said >= 0) close(process->said);
-  process->crash = process->said = -1;
+  if (process->leash >= 0) close(process->leash);
+  process->crash = process->said = process->leash = -1;
+}
+
+/* Returns the worker's end of the leash. */
+static int make_leash(kw_process *process) {
+  int ends[2];
+  process->leash = -1;
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  process->leash = ends[1];
+  return move_up(ends[0]);
 }
 
 /* ---- What a worker says on stderr -------------------------------------------------------------------------------- */
@@ -200,6 +227,7 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_de
 bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_device_facts *out_facts,
                       char *out_text, size_t size) {
   memset(out_facts, 0, sizeof *out_facts);
+  out_process->unborn = true;
   char path[PATH_MAX];
   if (!kw_installed_find("keyway-worker", X_OK, path, sizeof path)) {
     snprintf(out_text, size, "keyway-worker is missing: it belongs in lib/keyway beside this program's folder");
@@ -210,19 +238,22 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
     snprintf(out_text, size, "no socket for a worker: %s", strerror(errno));
     return false;
   }
-  int note_fd;
+  worker_ends ends = {.socket = pair[1]};
   out_process->said = make_said();
   out_process->passed_on = 0;
   out_process->crash = move_up(memfd_create("crash", MFD_CLOEXEC));
-  out_process->note = kw_worker_note_make(&note_fd);
+  out_process->note = kw_worker_note_make(&ends.note);
   out_process->kills = kw_host_memory_kills();
-  note_fd = move_up(note_fd);
-  bool started = out_process->crash >= 0 &&
-                 spawn(options, path, pair[1], out_process->crash, note_fd, out_process->said, &out_process->pid);
-  if (!started) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
+  ends.note = move_up(ends.note);
+  ends.leash = make_leash(out_process);
+  ends.crash = out_process->crash;
+  ends.said = out_process->said;
+  out_process->unborn = ends.crash < 0 || !spawn(options, path, &ends, &out_process->pid);
+  if (out_process->unborn) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
   close(pair[1]);
-  if (note_fd >= 0) close(note_fd);
-  if (!started) {
+  if (ends.note >= 0) close(ends.note);
+  if (ends.leash >= 0) close(ends.leash);
+  if (out_process->unborn) {
     close(pair[0]);
     close_files(out_process);
     kw_worker_note_unmap(out_process->note);
@@ -303,5 +334,6 @@ bool kw_process_ask(const kw_run_options *options, kw_device_facts *out_facts, c
   kw_process process = {0};
   if (!kw_process_start(options, &process, out_facts, out_text, size)) return false;
   kw_process_stop(&process);
+  kw_strays_end();
   return true;
 }

@@ -14,6 +14,7 @@
 typedef struct kw_process {
   pid_t pid;            /* 0: not running */
   int fd;               /* the socket */
+  int leash;            /* the writing end of KW_WORKER_LEASH; -1 */
   int life;             /* readable once the worker is dead; -1 where the system has no such thing */
   int crash;            /* the file that the worker writes when it crashes */
   int said;             /* the file that is its stderr */
@@ -21,6 +22,7 @@ typedef struct kw_process {
   kw_worker_note *note; /* what the worker does; NULL where the system has no such memory */
   kw_wait_end wait_end; /* of the last kw_process_receive that took too long */
   uint64_t kills;       /* kw_host_memory_kills when it started */
+  bool unborn;          /* kw_process_start: the machine did not let it start, which tells nothing of the device */
   bool killed;          /* kw_process_describe_end: by SIGKILL, which nobody here has sent */
 } kw_process;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SIGINT and SIGTERM as a wish that the run looks at.
+ * SIGINT, SIGTERM and SIGHUP as a wish that the run looks at.
  */
 #include "run/stop.h"
 
@@ -16,7 +16,7 @@ static void note(int signal_number) {
 }
 
 void kw_stop_listen(void) {
-  static const int signals[] = {SIGINT, SIGTERM};
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
     struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART}, old;
     const bool ignored = sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN; /* by nohup, say */

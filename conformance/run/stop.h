@@ -5,7 +5,7 @@
 #ifndef KEYWAY_CONFORMANCE_STOP_H
 #define KEYWAY_CONFORMANCE_STOP_H
 
-/* From now on SIGINT and SIGTERM ask this process to end, the first one of each; a second one ends it. */
+/* From now on SIGINT, SIGTERM and SIGHUP ask this process to end, the first one of each; a second one ends it. */
 void kw_stop_listen(void);
 /* The signal that asked for it; 0 so far. */
 int kw_stop_signal(void);

@@ -34,6 +34,11 @@ bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_te
   return process->pid != 0;
 }
 
+void kw_worker_client_mark_unstarted(const kw_process *process, kw_run_case *c, const char *text) {
+  kw_case_result_mark(&c->result, process->unborn ? KW_OUTCOME_INCONCLUSIVE : KW_OUTCOME_CRASH,
+                      process->unborn ? "" : "crash", text);
+}
+
 static void describe_timeout(const kw_run *run, const kw_wait_end *end, char *text, size_t size) {
   const char *where = *end->text ? " in " : "";
   if (end->building) {

@@ -11,6 +11,9 @@
 /* Makes sure that a worker runs; false after several failed starts, with the last reason. */
 bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_text, size_t size);
 
+/* What then is said of a case: where the machine did not let a worker start, nothing against the device. */
+void kw_worker_client_mark_unstarted(const kw_process *process, kw_run_case *c, const char *text);
+
 /* Sends one run of a case, or a contract test; answers come in the order of what was sent. */
 bool kw_worker_client_send(const kw_run *run, const kw_process *process, const kw_run_case *c, uint32_t case_run,
                            kw_message *message);

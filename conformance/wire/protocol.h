@@ -10,11 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* File descriptors of a worker: the socket, the file that tells where it crashed (crash.h), and the memory that tells
- * what it does (base/worker_note.h). */
+/* File descriptors of a worker: the socket, the file that tells where it crashed (crash.h), the memory that tells what
+ * it does (base/worker_note.h), and the end of a pipe whose other one only the coordinator has. */
 #define KW_WORKER_SOCKET 3
 #define KW_WORKER_CRASH 4
 #define KW_WORKER_NOTE 5
+#define KW_WORKER_LEASH 6
 
 typedef enum kw_frame {
   KW_FRAME_HELLO = 1,    /* worker: the device, or why there is none (device_facts.h) */

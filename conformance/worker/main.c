@@ -12,6 +12,7 @@
 #include "worker/program_side.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,18 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
   return false;
 }
 
+/* However the coordinator ends, the kernel then closes its end of the pipe and kills all of this process group: the
+ * worker and what a plugin has started. That the parent's end kills by itself is left out, as it would come first and
+ * reach the worker alone. */
+static void be_leashed(void) {
+  struct pollfd end = {.fd = KW_WORKER_LEASH, .events = POLLIN};
+  if (fcntl(KW_WORKER_LEASH, F_SETFD, FD_CLOEXEC) != 0 || fcntl(KW_WORKER_LEASH, F_SETSIG, SIGKILL) != 0 ||
+      fcntl(KW_WORKER_LEASH, F_SETOWN, -getpgrp()) != 0 || fcntl(KW_WORKER_LEASH, F_SETFL, O_ASYNC) != 0)
+    return;
+  prctl(PR_SET_PDEATHSIG, 0);
+  if (poll(&end, 1, 0) != 0) kill(0, SIGKILL); /* it ended before that */
+}
+
 int main(int argc, char **argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan that hangs in a driver, of a worker neither */
   if (argc > 1 && strcmp(argv[1], "child") == 0) return kw_child_main(argc, argv);
@@ -53,6 +66,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "keyway-worker is started by `keyway conform`; run that instead\n");
     return 2;
   }
+  be_leashed();
   fcntl(KW_WORKER_SOCKET, F_SETFD, FD_CLOEXEC); /* not for processes that contract tests start */
   kw_crash_report_to(KW_WORKER_CRASH);          /* before a plugin may compare signal handlers */
   kw_worker_note_open(KW_WORKER_NOTE);
