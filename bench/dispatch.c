@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What one op call costs: add.Tensor on two existing f32 [1] inputs and an existing output, schema checks on, down to
- * an empty kernel of an external plugin; the same into its own argument, with a result that the call allocates, on a
- * second stream, by a plan that the program made; a kernel that may find errors in the data; a tensor made and
- * released, and the share of the allocator in that; what launching a graph costs that the plugin recorded itself, and a
- * node of one that core replays. Beside it an indirect call through a volatile pointer, and PyTorch's own one-element
- * add into an existing tensor where Python finds PyTorch. Times are medians of interleaved rounds in one run.
+ * an empty kernel of an external plugin; the same as a typed call, into its own argument, with a result that the call
+ * allocates, on a second stream, by a plan that the program made; a kernel that may find errors in the data; a tensor
+ * made and released, and the share of the allocator in that; what launching a graph costs that the plugin recorded
+ * itself, and a node of one that core replays. Beside it an indirect call through a volatile pointer, and PyTorch's own
+ * one-element add into an existing tensor where Python finds PyTorch. Times are medians of interleaved rounds in one
+ * run.
  */
 #include "median.h"
 
 #include <cjson/cJSON.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <keyway/keyway.h>
+#include <keyway/ops.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -106,6 +107,20 @@ static void call_op(uint64_t calls) {
   call_into(add, NULL, x, y, &sum, calls);
 }
 
+/* With arguments made for each call, as a program makes them, and all of them. */
+static void call_by_hand(uint64_t calls) {
+  for (uint64_t i = 0; i < calls; ++i) {
+    const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(y), kw_arg_scalar_i64(1)};
+    if (kw_op_call(add, NULL, args, 3, &sum, 1) != KW_OK) fail("an op");
+  }
+}
+
+static void call_typed(uint64_t calls) {
+  for (uint64_t i = 0; i < calls; ++i) {
+    if (kw_add_tensor(x, y, &sum) != KW_OK) fail("an op");
+  }
+}
+
 static void call_in_place(uint64_t calls) {
   call_into(add, NULL, x, y, &x, calls);
 }
@@ -161,6 +176,8 @@ static const struct {
   void (*run)(uint64_t calls);
 } cases[] = {
     {"op_call", call_op},
+    {"by_hand", call_by_hand},
+    {"typed", call_typed},
     {"in_place", call_in_place},
     {"allocated", call_and_allocate},
     {"second_stream", call_on_second_stream},

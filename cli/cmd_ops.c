@@ -5,8 +5,9 @@
 #include "commands.h"
 
 #include "missing.h"
-#include "op_table.h"
+#include "op_header.h"
 #include "op_page.h"
+#include "op_table.h"
 #include "table.h"
 
 #include <keyway/keyway.h>
@@ -251,6 +252,7 @@ static int run(const kw_cli_args *args) {
     kw_cli_complain(&kw_cli_ops, "cannot write the pages to '%s': %s", pages, strerror(errno));
     return KW_CLI_FAILED;
   }
+  if (kw_cli_args_has(args, "--header")) return kw_op_header_print(stdout) ? KW_CLI_OK : KW_CLI_FAILED;
   const char *only = kw_cli_args_value(args, "--device"), *level = kw_cli_args_value(args, "--missing");
   if (level && !only) {
     kw_cli_complain(&kw_cli_ops, "--missing goes with --device NAME: the device that lacks something");
@@ -272,11 +274,12 @@ static const kw_cli_option options[] = {
      "with --device: the ops and dtypes that it lacks for a level of the conformance suite: core,\n"
      "inference, training, with extensions: core+f64"},
     {"--pages", "DIR", "write the op reference, one Markdown page per op, into a directory"},
+    {"--header", NULL, "print keyway/ops.h, the ops as typed calls of C"},
     KW_CLI_OPTION_PLUGIN,
 };
 const kw_cli_command kw_cli_ops = {
     .name = "ops",
-    .synopsis = "[NAME] [--json] [--device NAME [--missing LEVEL]] [--pages DIR] [--plugin FILE]...",
+    .synopsis = "[NAME] [--json] [--device NAME [--missing LEVEL]] [--pages DIR] [--header] [--plugin FILE]...",
     .summary = "List the ops, their error bounds, and the devices that have kernels for them; explain one",
     .details =
         "With NAME: the page of that op in the op reference, all overloads.\n"

@@ -29,7 +29,7 @@ from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parents[1] / "abi/include"
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|\.\.\.|<<|>>|[^\w\s]')
-NOT_DATA = {"KW_CALL", "KW_API", "KW_PLUGIN_EXPORT"}  # how a declaration is written, not a value
+NOT_DATA = {"KW_CALL", "KW_API", "KW_PLUGIN_EXPORT", "KW_NO_INTS"}  # no number and no string
 
 
 def source():
