@@ -4,6 +4,8 @@
  */
 #include "args.h"
 
+#include "base/nearest.h"
+
 #include <keyway/keyway.h>
 
 #include <stdarg.h>
@@ -31,49 +33,13 @@ void kw_cli_complain(const kw_cli_command *command, const char *format, ...) {
   va_end(list);
 }
 
-/* ---- Nearest match ----------------------------------------------------------------------------------------------- */
-
-static uint32_t min3(uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t least = a < b ? a : b;
-  return least < c ? least : c;
-}
-
-/* Edits (insert, delete, replace, swap neighbours) that turn a into b; a large number for long words. */
-static uint32_t edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 63 };
-  uint32_t rows[LONGEST + 1][LONGEST + 1];
-  size_t length_a = strlen(a), length_b = strlen(b);
-  if (length_a > LONGEST || length_b > LONGEST) return UINT32_MAX;
-  for (uint32_t i = 0; i <= length_a; ++i) {
-    for (uint32_t j = 0; j <= length_b; ++j) {
-      if (i == 0 || j == 0) {
-        rows[i][j] = i + j;
-        continue;
-      }
-      bool same = a[i - 1] == b[j - 1];
-      rows[i][j] = min3(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + !same);
-      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped && rows[i - 2][j - 2] + 1 < rows[i][j]) rows[i][j] = rows[i - 2][j - 2] + 1;
-    }
-  }
-  return rows[length_a][length_b];
-}
-
 const char *kw_cli_nearest(const char *name, const void *names, uint32_t count, size_t stride) {
-  const char *best = NULL;
-  uint32_t limit = (uint32_t)strlen(name) / 3;
-  if (limit < 2) limit = 2;
+  kw_nearest nearest;
+  kw_nearest_begin(&nearest, name);
   for (uint32_t i = 0; i < count; ++i) {
-    const char *candidate = *(const char *const *)(const void *)((const char *)names + i * stride);
-    /* "add" is near "add.Tensor", whatever the number of edits. */
-    bool prefix = strlen(name) >= 2 && strncmp(candidate, name, strlen(name)) == 0;
-    uint32_t distance = prefix ? 1 : edit_distance(name, candidate);
-    if (distance >= strlen(name) && !prefix) continue; /* nothing in common */
-    if (distance > limit || (best && distance == limit)) continue;
-    best = candidate;
-    limit = distance;
+    kw_nearest_try(&nearest, *(const char *const *)(const void *)((const char *)names + i * stride));
   }
-  return best;
+  return nearest.best;
 }
 
 /* ---- Parsing ----------------------------------------------------------------------------------------------------- */

@@ -36,20 +36,6 @@ typedef struct evaluation {
 
 /* ---- What is run, and where -------------------------------------------------------------------------------------- */
 
-static const char *nearest_op(const char *name) {
-  uint32_t count = kw_op_count();
-  const char **names = calloc(count, sizeof *names);
-  if (!names) return NULL;
-  for (uint32_t i = 0; i < count; ++i) {
-    kw_op_info info = {.struct_size = sizeof info};
-    kw_op_get_info(kw_op_at(i), &info);
-    names[i] = info.name;
-  }
-  const char *near = kw_cli_nearest(name, names, count, sizeof names[0]);
-  free(names);
-  return near;
-}
-
 static bool find_op(evaluation *e) {
   const char *name = kw_cli_args_positional(e->args, 0);
   if (!name) {
@@ -60,9 +46,7 @@ static bool find_op(evaluation *e) {
   kw_device_count(&count); /* starts the library: plugins add ops */
   e->op = kw_op_find(name);
   if (!e->op) {
-    const char *near = nearest_op(name);
-    COMPLAIN("there is no op '%s'%s%s%s; 'keyway ops' lists all", name, near ? "; did you mean '" : "",
-             near ? near : "", near ? "'?" : "");
+    COMPLAIN("%s; 'keyway ops' lists all", kw_error_message());
     return false;
   }
   e->info.struct_size = sizeof e->info;

@@ -232,15 +232,8 @@ static int print_ops(const kw_cli_args *args, const open_devices *devices, bool 
 static int print_page(const char *name) {
   char base[64];
   if (kw_op_page_print(stdout, kw_op_page_base(name, base))) return KW_CLI_OK;
-  const char *names[512];
-  uint32_t count = 0;
-  for (; count < kw_op_count() && count < 512; ++count) {
-    kw_op_info info = {.struct_size = sizeof info};
-    names[count] = kw_op_get_info(kw_op_at(count), &info) == KW_OK ? info.name : "";
-  }
-  const char *near = kw_cli_nearest(name, names, count, sizeof names[0]);
-  kw_cli_complain(&kw_cli_ops, "no op '%s'%s%s%s; 'keyway ops' lists the ops", name, near ? "; did you mean '" : "",
-                  near ? near : "", near ? "'?" : "");
+  kw_op_find(name); /* says which was meant */
+  kw_cli_complain(&kw_cli_ops, "%s; 'keyway ops' lists the ops", kw_error_message());
   return KW_CLI_USAGE;
 }
 

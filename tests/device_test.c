@@ -130,6 +130,15 @@ static void rename_key(void) {
   }
   CHECK(kw_device_rename("empty", "other") == KW_ERR_INVALID_ARGUMENT);
   CHECK(kw_device_rename("nope", "new") == KW_ERR_NOT_FOUND);
+  kw_device *device;
+  CHECK(kw_device_open("plian:1", &device) == KW_ERR_NOT_FOUND);
+  CHECK_CONTAINS(kw_error_message(), "there is no device 'plian:1'; did you mean 'other:0'?");
+  CHECK(kw_device_open("Empty", &device) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_CONTAINS(kw_error_message(), "there is no device 'Empty'; did you mean 'empty:0'?");
+  CHECK(kw_device_open("GPU", &device) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_CONTAINS(kw_error_message(), "did you mean 'gpu'?");
+  CHECK(kw_device_open("qzx", &device) == KW_ERR_NOT_FOUND);
+  CHECK(strstr(kw_error_message(), "did you mean") == NULL);
   CHECK(kw_device_rename("plain:0", "new") == KW_ERR_INVALID_ARGUMENT);
 }
 
@@ -159,6 +168,9 @@ static void choose_by_policy(void) {
   kw_device *device;
   check_opens("auto", "plain:0"); /* the emulated gpu comes first and is passed over */
   CHECK(kw_device_open("gpu", &device) == KW_ERR_NOT_FOUND);
+  CHECK_CONTAINS(kw_error_message(), "there is no device 'gpu': the first of type gpu that is not emulated is meant");
+  CHECK_CONTAINS(kw_error_message(), "(gpu, emulated)");
+  CHECK_CONTAINS(kw_error_message(), "plain:0 (other)");
   CHECK_OK(kw_plugin_load(fixture_path("shared_acme")));
   check_opens("auto", "shared:0"); /* an npu before one of no type */
 }

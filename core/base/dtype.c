@@ -5,9 +5,11 @@
 #include "base/dtype.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const names[] = {
 #define NAME(dtype, name, size) [dtype] = name,
@@ -35,10 +37,61 @@ KW_API size_t kw_dtype_size(kw_dtype dtype) {
   return kw_dtype_item(dtype);
 }
 
+/* What others call them. */
+static const struct {
+  const char *name;
+  kw_dtype dtype;
+} elsewhere[] = {
+    {"float", KW_F32},
+    {"float32", KW_F32},
+    {"fp32", KW_F32},
+    {"double", KW_F64},
+    {"float64", KW_F64},
+    {"fp64", KW_F64},
+    {"half", KW_F16},
+    {"float16", KW_F16},
+    {"fp16", KW_F16},
+    {"bfloat16", KW_BF16},
+    {"char", KW_I8},
+    {"int8", KW_I8},
+    {"short", KW_I16},
+    {"int16", KW_I16},
+    {"int", KW_I32},
+    {"int32", KW_I32},
+    {"long", KW_I64},
+    {"int64", KW_I64},
+    {"byte", KW_U8},
+    {"uint8", KW_U8},
+    {"uint16", KW_U16},
+    {"uint32", KW_U32},
+    {"uint64", KW_U64},
+    {"cfloat", KW_C64},
+    {"complex64", KW_C64},
+    {"cdouble", KW_C128},
+    {"complex128", KW_C128},
+    {"boolean", KW_BOOL},
+    {"float8_e5m2", KW_F8E5M2},
+    {"float8_e4m3fn", KW_F8E4M3FN},
+};
+
+static kw_status fail_unknown(const char *name) {
+  if (!name) return kw_fail(KW_ERR_NOT_FOUND, "no name of a dtype was given: it is NULL");
+  kw_nearest nearest;
+  kw_nearest_begin(&nearest, name);
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) kw_nearest_try(&nearest, names[d]);
+  const char *near = nearest.best;
+  for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; ++i) {
+    if (strcasecmp(name, elsewhere[i].name) == 0) near = names[elsewhere[i].dtype];
+  }
+  return kw_fail(KW_ERR_NOT_FOUND, "there is no dtype '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                 near ? near : "", near ? "'?" : "; they are named as f32, bf16, i64, u8, bool, c64");
+}
+
 KW_API kw_dtype kw_dtype_from_name(const char *name) {
   for (kw_dtype d = 0; name && d < KW_DTYPE_COUNT; ++d) {
     if (strcmp(name, names[d]) == 0) return d;
   }
+  fail_unknown(name);
   return KW_DTYPE_NONE;
 }
 

@@ -67,6 +67,11 @@ static void names_and_sizes(void **state) {
   assert_null(kw_dtype_name(KW_DTYPE_COUNT));
   assert_int_equal(kw_dtype_size(KW_DTYPE_NONE), 0);
   assert_int_equal(kw_dtype_from_name("float"), KW_DTYPE_NONE);
+  assert_string_equal(kw_error_message(), "there is no dtype 'float'; did you mean 'f32'?");
+  assert_int_equal(kw_dtype_from_name("BF16"), KW_DTYPE_NONE);
+  assert_string_equal(kw_error_message(), "there is no dtype 'BF16'; did you mean 'bf16'?");
+  assert_int_equal(kw_dtype_from_name("quaternion"), KW_DTYPE_NONE);
+  assert_null(strstr(kw_error_message(), "did you mean"));
   assert_int_equal(kw_dtype_from_name(NULL), KW_DTYPE_NONE);
   char text[128];
   assert_string_equal(kw_dtype_list(KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_F16), text, sizeof text), "u8, f16");

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "device/device.h"
 #include "plugin/start.h"
@@ -244,12 +245,52 @@ static void append(char *text, size_t size, const char *separator, const char *i
   snprintf(text + length, size - length, "%s%s", length != 0 ? separator : "", item);
 }
 
+/* " (npu, emulated)", which a policy goes by. */
+static void append_kind(char *text, size_t size, const listed_device *p) {
+  static const char *const types[] = {[KW_DEVICE_OTHER] = "other",
+                                      [KW_DEVICE_CPU] = "cpu",
+                                      [KW_DEVICE_GPU] = "gpu",
+                                      [KW_DEVICE_NPU] = "npu",
+                                      [KW_DEVICE_FPGA] = "fpga"};
+  kw_device_info info;
+  if (kw_device_read_info(p->plugin, p->index, &info) != KW_OK) return;
+  const size_t length = strlen(text);
+  snprintf(text + length, size - length, " (%s%s)", types[info.type < sizeof types / sizeof types[0] ? info.type : 0],
+           (info.flags & KW_DEVICE_EMULATED) != 0 ? ", emulated" : "");
+}
+
+/* The name of a device whose key comes near that of this name, or a policy, into `text`; "" when none does. */
+static void find_near(const device_list *list, const char *name, char text[80]) {
+  char key[KW_DEVICE_NAME_SIZE], shown[80];
+  kw_nearest nearest;
+  snprintf(key, sizeof key, "%.*s", (int)strcspn(name, ":@"), name);
+  kw_nearest_begin(&nearest, key);
+  kw_nearest_try(&nearest, "gpu");
+  kw_nearest_try(&nearest, "auto");
+  snprintf(text, 80, "%s", nearest.best != NULL ? nearest.best : "");
+  for (uint32_t i = 0; i < list->count; i++) {
+    shown_name(list, &list->items[i], shown);
+    const char *best = nearest.best;
+    kw_nearest_try(&nearest, list->items[i].plugin->key);
+    if (nearest.best != best) snprintf(text, 80, "%s", shown);
+  }
+}
+
 static kw_status fail_not_found(const device_list *list, const char *name) {
-  char devices[1024] = "", failures[2048] = "";
+  char devices[1024] = "", failures[2048] = "", near[80] = "", why[160] = "";
+  const bool policy = kw_word_is_policy(name);
   for (uint32_t i = 0; i < list->count; i++) {
     char shown[80];
     shown_name(list, &list->items[i], shown);
     append(devices, sizeof devices, ", ", shown);
+    if (policy) append_kind(devices, sizeof devices, &list->items[i]);
+  }
+  if (policy) {
+    snprintf(why, sizeof why, ": the first %sthat is not emulated is meant, and none is there",
+             strcmp(name, "gpu") == 0 ? "of type gpu " : "");
+  } else {
+    find_near(list, name, near);
+    if (near[0] != '\0') snprintf(why, sizeof why, "; did you mean '%s'?", near);
   }
   kw_plugin_report report;
   for (uint32_t i = 0; kw_plugin_report_at(i, &report); i++) {
@@ -268,9 +309,9 @@ static kw_status fail_not_found(const device_list *list, const char *name) {
   bool hidden = visible != NULL && visible[0] != '\0';
   return kw_fail(
       KW_ERR_NOT_FOUND,
-      "there is no device '%s'\n  devices: %s%s%s\n%s%s  next: use one of the devices, install a plugin, or see "
+      "there is no device '%s'%s\n  devices: %s%s%s\n%s%s  next: use one of the devices, install a plugin, or see "
       "'keyway doctor'",
-      name, devices[0] != '\0' ? devices : "none", hidden ? "; KEYWAY_VISIBLE_DEVICES hides all but " : "",
+      name, why, devices[0] != '\0' ? devices : "none", hidden ? "; KEYWAY_VISIBLE_DEVICES hides all but " : "",
       hidden ? visible : "", failures, failures[0] != '\0' ? "\n" : "");
 }
 
@@ -282,11 +323,18 @@ static kw_status fail_ambiguous(const char *name, const listed_device *a, const 
                  name, first, second);
 }
 
+/* Of a name that cannot be one, such as CPU:0: with the device whose name comes near. */
+static kw_status wrap_near(const device_list *list, const char *name, kw_status status) {
+  char near[80] = "";
+  if (name != NULL) find_near(list, name, near);
+  return near[0] != '\0' ? kw_wrap(status, "there is no device '%s'; did you mean '%s'?", name, near) : status;
+}
+
 /* A name in a list; every failure with its message. */
 static kw_status resolve(const device_list *list, const char *text, listed_device *out_device) {
   kw_device_name_parts name;
   kw_status status = kw_device_name_parse(text, &name);
-  if (status != KW_OK) return status;
+  if (status != KW_OK) return wrap_near(list, text, status);
   listed_device other;
   match result =
       kw_word_is_policy(text) ? find_by_policy(list, text, out_device) : find(list, &name, out_device, &other);

@@ -109,8 +109,7 @@ KW_API const kw_op *kw_op_at(uint32_t index) {
   return index < kw_op_count() ? atomic_load_explicit(&ops[index], memory_order_acquire) : NULL;
 }
 
-KW_API const kw_op *kw_op_find(const char *name) {
-  if (!name || kw_op_table_build() != KW_OK) return NULL;
+const kw_op *kw_op_lookup(const char *name) {
   uint32_t id = atomic_load_explicit(find_bucket(name), memory_order_acquire);
   return id ? atomic_load_explicit(&ops[id - 1], memory_order_acquire) : NULL;
 }
@@ -233,7 +232,7 @@ static kw_status check_vendor_op(const char *vendor, const kw_op *op, const kw_o
 
 /* Under define_mutex. On KW_OK *out_kept says whether the registry holds the op now. */
 static kw_status insert(const char *vendor, kw_op *op, bool *out_kept) {
-  const kw_op *known = kw_op_find(op->schema.name);
+  const kw_op *known = kw_op_lookup(op->schema.name);
   if (known && strcmp(known->schema.text, op->schema.text) != 0) {
     return kw_fail(
         KW_ERR_INVALID_ARGUMENT,

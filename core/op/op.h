@@ -28,6 +28,9 @@ struct kw_op {
  * on where this one stopped. All functions here do so first. Any thread. */
 kw_status kw_op_table_build(void);
 
+/* kw_op_find after that, which leaves no text where there is none: NULL. */
+const kw_op *kw_op_lookup(const char *name);
+
 /* Highest id handed out so far plus one. */
 uint32_t kw_op_id_limit(void);
 const kw_op *kw_op_by_id(uint32_t id);

@@ -85,6 +85,51 @@ static void magnitude_ops_exist(void **state) {
   }
 }
 
+/* What is meant by a name that no op has, each as its text goes on. */
+static void unknown_names_lead_to_ops(void **state) {
+  (void)state;
+  static const char *const names[][2] = {
+      {"add_mm", "; did you mean 'addmm'?"},
+      {"ADDMM", "; did you mean 'addmm'?"},
+      {"add", "; did you mean 'add.Tensor' or 'add.Scalar'?"},
+      {"add.Tenser", "; did you mean 'add.Tensor' or 'add.Scalar'?"},
+      {"aten::mm", "; did you mean 'mm'?"},
+      {"ad.Tensor", "; did you mean 'add.Tensor'?"},
+      {"softmax.int", "; ATen's softmax is here '_softmax'"},
+      {"sofmax", "; did you mean 'softmax'? ATen's is here '_softmax'"},
+      {"conv2d", "; ATen's conv2d is here 'convolution'"},
+      {"acme::scaled_add", "; a vendor's own is there once its plugin is open (kw_device_open)"},
+      {"", ""},
+      {"qwertyuiopasdfghjkl", ""},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    char text[256];
+    snprintf(text, sizeof text, "there is no op '%s'%s", names[i][0], names[i][1]);
+    assert_null(kw_op_find(names[i][0]));
+    assert_string_equal(kw_error_message(), text);
+  }
+  assert_null(kw_op_find(NULL));
+}
+
+/* Functions of ATen's that are said to be none here: none of them is, and what does their work is there. */
+static void aten_functions_lead_to_ops(void **state) {
+  (void)state;
+  static const char *const functions[][2] = {
+#define KW_ATEN_FUNCTION(name, ops) {name, ops},
+#include "op/aten_functions.def"
+  };
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {
+    assert_null(kw_op_find(functions[i][0]));
+    for (const char *at = strchr(functions[i][1], '\''); at; at = strchr(at, '\'')) {
+      char op[64];
+      const size_t length = strcspn(++at, "'");
+      snprintf(op, sizeof op, "%.*s", (int)length, at);
+      if (!kw_op_find(op)) fail_msg("%s: %s", functions[i][0], kw_error_message());
+      at += length + 1;
+    }
+  }
+}
+
 static void info_follows_the_row(void **state) {
   (void)state;
   kw_op_info info = {.struct_size = sizeof info};
@@ -331,6 +376,7 @@ static void threads_define_and_find(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(table_is_there_and_interned), cmocka_unit_test(magnitude_ops_exist),
+      cmocka_unit_test(unknown_names_lead_to_ops),   cmocka_unit_test(aten_functions_lead_to_ops),
       cmocka_unit_test(known_args_are_the_tables),   cmocka_unit_test(info_follows_the_row),
       cmocka_unit_test(arguments_follow_the_schema), cmocka_unit_test(vendor_op_is_defined),
       cmocka_unit_test(descriptors_of_other_sizes),  cmocka_unit_test(a_vendors_bound_is_kept),

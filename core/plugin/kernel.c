@@ -144,7 +144,7 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
   if (status != KW_OK) return kw_wrap(status, "kernel %s of %s", desc.name, desc.op);
   const kw_op *op = kw_op_find(desc.op);
   if (op == NULL) {
-    return kw_fail(KW_ERR_NOT_FOUND,
+    return kw_wrap(KW_ERR_NOT_FOUND,
                    "kernel %s: this Keyway knows no op %s; a vendor's own op is defined first, with define_op",
                    desc.name, desc.op);
   }

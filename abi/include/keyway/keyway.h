@@ -78,7 +78,7 @@ KW_API const char *kw_status_name(kw_status status);
 KW_API const char *kw_dtype_name(kw_dtype dtype);
 /* Bytes per element; 0 for an unknown number. */
 KW_API size_t kw_dtype_size(kw_dtype dtype);
-/* KW_DTYPE_NONE for an unknown name. */
+/* KW_DTYPE_NONE for an unknown name; kw_error_message says which comes near: f32 for float32. */
 KW_API kw_dtype kw_dtype_from_name(const char *name);
 /* ATen's promotion of two dtypes: i32 with f16 gives f16, u8 with i8 gives i16, f16 with bf16 gives f32. */
 KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
@@ -599,8 +599,8 @@ static inline kw_value kw_arg_scalar_bool(bool b) {
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none, or when memory is out for the op
- * table, which is made at the first call (kw_error_message says so, and the next call tries again). Interned: the
+/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none (kw_error_message says which come near)
+ * or when memory is out for the op table, which is made at the first call (the next one tries again). Interned: the
  * pointer is the same each time and lives as long as the process. Cheap enough for set-up, meant to be kept. A vendor's
  * own op is there once its plugin is open: by one of its devices, or kw_plugin_load. */
 KW_API const kw_op *kw_op_find(const char *name);
