@@ -88,6 +88,11 @@ static const struct {
     {"nll_loss_forward", "reduction", "1"},  {"nll_loss_forward", "ignore_index", "-100"},
 };
 
+/* Their names, where those are not the ops' but for the underscore. */
+static const struct {
+  const char *op, *name;
+} other_names[] = {{"_cdist_forward", "cdist"}, {"_pdist_forward", "pdist"}};
+
 static const char *more_default(const char *op, const char *arg) {
   for (size_t i = 0; i < sizeof more_defaults / sizeof more_defaults[0]; ++i) {
     if (strcmp(op, more_defaults[i].op) == 0 && strcmp(arg, more_defaults[i].arg) == 0) return more_defaults[i].text;
@@ -111,6 +116,9 @@ static void name_in_c(const char *name, char *text, size_t size) {
   snprintf(base, sizeof base, "%.*s", (int)(length - inplace), rest);
   if (dot) snprintf(overload, sizeof overload, "_%s", dot + 1);
   snprintf(text, size, "%s%s%s%s", space, base, overload, inplace ? "_" : "");
+  for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; ++i) {
+    if (strcmp(name, other_names[i].op) == 0) snprintf(text, size, "%s", other_names[i].name);
+  }
   for (; *text; ++text) *text = (char)tolower((unsigned char)*text);
 }
 
@@ -387,19 +395,17 @@ static const char head[] =
     " *     kw_status status = kw_addmm(bias, x, weight, 1, 0.5, &out);  all of them\n"
     " *     kw_tensor *out = kwx_relu(kwx_addmm(bias, x, weight));       an expression: keyway/scope.h\n"
     " *\n"
-    " *   - Names: kw_ and ATen's name with its overload, in lower case: sum.dim_IntList is kw_sum_dim_intlist. "
-    "Without\n"
-    " *     underscores that it begins with: _softmax is kw_softmax; that of an op in place comes last: fill_.Scalar "
-    "is\n"
-    " *     kw_fill_scalar_. Another namespace than aten and keyway is part of the name: kw_torchvision_nms.\n"
+    " *   - Names: kw_ and ATen's name with its overload, in lower case: sum.dim_IntList is kw_sum_dim_intlist.\n"
+    " *     Underscores that it begins with are gone: _softmax is kw_softmax; that of an op in place comes last:\n"
+    " *     fill_.Scalar is kw_fill_scalar_. _cdist_forward and _pdist_forward are kw_cdist and kw_pdist. Another\n"
+    " *     namespace than aten and keyway is part of the name: kw_torchvision_nms. Two ops with one name in C are\n"
+    " *     refused when this file is made.\n"
     " *   - Arguments: those of the schema in its order; trailing ones that have a default there may be left out.\n"
     " *     keyway/typed.h says how lists, numbers and none are written.\n"
-    " *   - Results: behind the arguments, each a kw_tensor **, as outs of kw_op_call: *out is NULL, for a new tensor, "
-    "or\n"
-    " *     one to be written to. What is changed in place (a!) is no result here.\n"
-    " *   - kwx_NAME, for each op with a new result, takes no kw_tensor ** and returns that result, the first of "
-    "several;\n"
-    " *     NULL on failure, which the scope keeps.\n"
+    " *   - Results: behind the arguments, each a kw_tensor **, as outs of kw_op_call: *out is NULL, for a new\n"
+    " *     tensor, or one to be written to. What is changed in place (a!) is no result here.\n"
+    " *   - kwx_NAME, for each op with a new result, takes no kw_tensor ** and returns that result, of several the\n"
+    " *     first, or NULL on failure, which the scope keeps.\n"
     " *   - Calls go to the scope's stream, or without a scope to the default stream of the arguments' device.\n"
     " *   - kw_typed_NAME and kw_3_NAME, for three arguments, are what kw_NAME is made of where it is a macro.\n"
     " *   - C11 and C++11 or later.\n"
@@ -437,7 +443,7 @@ bool kw_op_header_print(FILE *out) {
   if (good) {
     fputs(head, out);
     for (uint32_t i = 0; i < count; ++i) print_op(out, &ops[i]);
-    fputs("\n#endif /* KEYWAY_OPS_H */\n", out);
+    fputs("\n#include <keyway/functions.h>\n\n#endif /* KEYWAY_OPS_H */\n", out);
   }
   free(ops);
   return good;

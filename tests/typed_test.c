@@ -146,6 +146,69 @@ static void an_op_that_is_not_there(void **state) {
   assert_int_equal(kw_scope_end(scope), KW_ERR_NOT_FOUND);
 }
 
+static void functions_of_several_ops(void **state) {
+  (void)state;
+  const uint64_t before = live();
+  kw_tensor *x = square(1, 2, 3, 4), *w = square(1, 0, 1, 1),
+            *b = floats(1, (const int64_t[]){2}, (const float[]){10, 20});
+  kw_tensor *out = NULL, *row = NULL, *deep = NULL;
+  OK(kw_linear(x, w, b, &out));
+  gave(&out, "tensor([[11, 23], [13, 27]], f32, cpu:0)");
+  OK(kw_linear(x, w, NULL, &out));
+  holds(out, "tensor([[1, 3], [3, 7]], f32, cpu:0)");
+  kw_tensor *given = out;
+  OK(kw_linear(x, w, b, &out));
+  assert_ptr_equal(out, given);
+  gave(&out, "tensor([[11, 23], [13, 27]], f32, cpu:0)");
+  OK(kw_tensor_select(x, 0, 1, &row));
+  OK(kw_linear(row, w, b, &out));
+  gave(&out, "tensor([13, 27], f32, cpu:0)");
+  OK(kw_tensor_view(x, 3, (const int64_t[]){2, 1, 2}, &deep));
+  OK(kw_linear(deep, w, NULL, &out));
+  gave(&out, "tensor([[[1, 3]], [[3, 7]]], f32, cpu:0)");
+  assert_int_equal(kw_linear(NULL, w, NULL, &out), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_linear(x, b, NULL, &out), KW_ERR_INVALID_ARGUMENT);
+  assert_null(out);
+  OK(kw_layer_norm(x, KW_INTS(2), NULL, NULL, 0, &out));
+  gave(&out, "tensor([[-1, 1], [-1, 1]], f32, cpu:0)");
+  OK(kw_cdist(x, x, &out));
+  gave(&out, "tensor([[0, 2.828427], [2.828427, 0]], f32, cpu:0)");
+  kw_tensor_release(row);
+  kw_tensor_release(deep);
+  kw_tensor_release(x);
+  kw_tensor_release(w);
+  kw_tensor_release(b);
+  assert_int_equal(live(), before);
+}
+
+static void views_and_tensors_in_expressions(void **state) {
+  (void)state;
+  const uint64_t before = live();
+  const float numbers[] = {1, 2, 3, 4, 5, 6};
+  kw_scope *scope;
+  assert_null(kwx_tensor(KW_F32, KW_INTS(6), numbers)); /* on which device? */
+  OK(kw_scope_begin(kw_stream_default(device), &scope));
+  kw_tensor *x = kwx_tensor(KW_F32, KW_INTS(2, 3), numbers);
+  holds(kwx_transpose(x, 0, 1), "tensor([[1, 4], [2, 5], [3, 6]], f32, cpu:0)");
+  holds(kwx_permute(x, KW_INTS(1, 0)), "tensor([[1, 4], [2, 5], [3, 6]], f32, cpu:0)");
+  holds(kwx_view(x, KW_INTS(3, 2)), "tensor([[1, 2], [3, 4], [5, 6]], f32, cpu:0)");
+  holds(kwx_select(x, 1, -1), "tensor([3, 6], f32, cpu:0)");
+  holds(kwx_slice(x, 1, 1, INT64_MAX), "tensor([[2, 3], [5, 6]], f32, cpu:0)");
+  holds(kwx_expand(kwx_unsqueeze(kwx_select(x, 0, 0), 0), KW_INTS(2, 3)), "tensor([[1, 2, 3], [1, 2, 3]], f32, cpu:0)");
+  holds(kwx_squeeze(kwx_slice(x, 0, 0, 1), 0), "tensor([1, 2, 3], f32, cpu:0)");
+  kw_tensor *image = kwx_view(x, KW_INTS(1, 1, 2, 3)), *kernel = kwx_full(KW_INTS(1, 1, 2, 2), 1.0);
+  holds(kwx_conv2d(image, kernel), "tensor([[[[12, 16]]]], f32, cpu:0)");
+  holds(kwx_conv2d(image, kernel, NULL, KW_INTS(2, 2), KW_INTS(1, 1)), "tensor([[[[1, 5], [4, 11]]]], f32, cpu:0)");
+  holds(kwx_max_pool2d(image, KW_INTS(2, 2)), "tensor([[[[5]]]], f32, cpu:0)");
+  holds(kwx_layer_norm(kwx_view(x, KW_INTS(3, 2)), KW_INTS(2), NULL, NULL, 0.0),
+        "tensor([[-1, 1], [-1, 1], [-1, 1]], f32, cpu:0)");
+  assert_null(kwx_view(x, KW_INTS(4, 2)));
+  assert_null(kwx_linear(x, kernel, NULL)); /* a scope within begins as failed */
+  assert_int_equal(kw_scope_end(scope), KW_ERR_INVALID_ARGUMENT);
+  assert_null(strstr(kw_error_message(), "NULL"));
+  assert_int_equal(live(), before);
+}
+
 /* ---- Scopes ------------------------------------------------------------------------------------------------------ */
 
 static void a_scope_releases_what_was_made_in_it(void **state) {
@@ -290,6 +353,8 @@ int main(void) {
       cmocka_unit_test(lists_and_none),
       cmocka_unit_test(scalars_keep_their_kind),
       cmocka_unit_test(several_results_and_in_place),
+      cmocka_unit_test(functions_of_several_ops),
+      cmocka_unit_test(views_and_tensors_in_expressions),
       cmocka_unit_test(an_op_that_is_not_there),
       cmocka_unit_test(a_scope_releases_what_was_made_in_it),
       cmocka_unit_test(the_first_failure_stays),

@@ -56,6 +56,8 @@ kw_status kw_scope_begin(kw_stream *stream, kw_scope **out_scope) {
   }
   scope->outer = innermost;
   scope->stream = stream || !innermost ? stream : innermost->stream;
+  scope->status = innermost ? innermost->status : KW_OK;
+  scope->text = innermost && innermost->text ? strdup(innermost->text) : NULL;
   innermost = *out_scope = scope;
   return KW_OK;
 }
@@ -84,6 +86,14 @@ kw_status kw_scope_end(kw_scope *scope) {
   if (status != KW_OK) kw_fail(status, "%s", text ? text : kw_status_name(status));
   free(text);
   return status;
+}
+
+kw_scope *kw_scope_current(void) {
+  return innermost;
+}
+
+kw_stream *kw_scope_stream(void) {
+  return innermost ? innermost->stream : NULL;
 }
 
 kw_status kw_scope_status(void) {

@@ -7,15 +7,17 @@
  *     kw_status status = kw_addmm(bias, x, weight, 1, 0.5, &out);  all of them
  *     kw_tensor *out = kwx_relu(kwx_addmm(bias, x, weight));       an expression: keyway/scope.h
  *
- *   - Names: kw_ and ATen's name with its overload, in lower case: sum.dim_IntList is kw_sum_dim_intlist. Without
- *     underscores that it begins with: _softmax is kw_softmax; that of an op in place comes last: fill_.Scalar is
- *     kw_fill_scalar_. Another namespace than aten and keyway is part of the name: kw_torchvision_nms.
+ *   - Names: kw_ and ATen's name with its overload, in lower case: sum.dim_IntList is kw_sum_dim_intlist.
+ *     Underscores that it begins with are gone: _softmax is kw_softmax; that of an op in place comes last:
+ *     fill_.Scalar is kw_fill_scalar_. _cdist_forward and _pdist_forward are kw_cdist and kw_pdist. Another
+ *     namespace than aten and keyway is part of the name: kw_torchvision_nms. Two ops with one name in C are
+ *     refused when this file is made.
  *   - Arguments: those of the schema in its order; trailing ones that have a default there may be left out.
  *     keyway/typed.h says how lists, numbers and none are written.
- *   - Results: behind the arguments, each a kw_tensor **, as outs of kw_op_call: *out is NULL, for a new tensor, or
- *     one to be written to. What is changed in place (a!) is no result here.
- *   - kwx_NAME, for each op with a new result, takes no kw_tensor ** and returns that result, the first of several;
- *     NULL on failure, which the scope keeps.
+ *   - Results: behind the arguments, each a kw_tensor **, as outs of kw_op_call: *out is NULL, for a new
+ *     tensor, or one to be written to. What is changed in place (a!) is no result here.
+ *   - kwx_NAME, for each op with a new result, takes no kw_tensor ** and returns that result, of several the
+ *     first, or NULL on failure, which the scope keeps.
  *   - Calls go to the scope's stream, or without a scope to the default stream of the arguments' device.
  *   - kw_typed_NAME and kw_3_NAME, for three arguments, are what kw_NAME is made of where it is a macro.
  *   - C11 and C++11 or later.
@@ -2524,44 +2526,43 @@ static inline kw_tensor *kwx_typed_index_add(const kw_tensor *self, int64_t dim,
   KW_AS_SCALAR(alpha))
 
 /* _cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor */
-static inline kw_status kw_typed_cdist_forward(const kw_tensor *x1, const kw_tensor *x2, double p,
-                                               kw_value compute_mode, kw_tensor **out) {
+static inline kw_status kw_typed_cdist(const kw_tensor *x1, const kw_tensor *x2, double p, kw_value compute_mode,
+                                       kw_tensor **out) {
   static kw_op_name op = {"_cdist_forward", NULL};
   const kw_value args[] = {kw_arg_tensor(x1), kw_arg_tensor(x2), kw_arg_float(p), compute_mode};
   return kw_op_run(&op, NULL, args, 4, out, 1);
 }
-static inline kw_tensor *kwx_typed_cdist_forward(const kw_tensor *x1, const kw_tensor *x2, double p,
-                                                 kw_value compute_mode) {
+static inline kw_tensor *kwx_typed_cdist(const kw_tensor *x1, const kw_tensor *x2, double p, kw_value compute_mode) {
   kw_tensor *out = NULL;
-  kw_typed_cdist_forward(x1, x2, p, compute_mode, &out);
+  kw_typed_cdist(x1, x2, p, compute_mode, &out);
   return out;
 }
-#define kw_cdist_forward(...) KW_BY_NUMBER(kw, cdist_forward, __VA_ARGS__)
-#define kw_3_cdist_forward(x1, x2, out) kw_5_cdist_forward(x1, x2, 2.0, kw_arg_none(), out)
-#define kw_4_cdist_forward(x1, x2, p, out) kw_5_cdist_forward(x1, x2, p, kw_arg_none(), out)
-#define kw_5_cdist_forward(x1, x2, p, compute_mode, out) kw_typed_cdist_forward(x1, x2, p, KW_AS_INT(compute_mode), out)
-#define kwx_cdist_forward(...) KW_BY_NUMBER(kwx, cdist_forward, __VA_ARGS__)
-#define kwx_2_cdist_forward(x1, x2) kwx_4_cdist_forward(x1, x2, 2.0, kw_arg_none())
-#define kwx_3_cdist_forward(x1, x2, p) kwx_4_cdist_forward(x1, x2, p, kw_arg_none())
-#define kwx_4_cdist_forward(x1, x2, p, compute_mode) kwx_typed_cdist_forward(x1, x2, p, KW_AS_INT(compute_mode))
+#define kw_cdist(...) KW_BY_NUMBER(kw, cdist, __VA_ARGS__)
+#define kw_3_cdist(x1, x2, out) kw_5_cdist(x1, x2, 2.0, kw_arg_none(), out)
+#define kw_4_cdist(x1, x2, p, out) kw_5_cdist(x1, x2, p, kw_arg_none(), out)
+#define kw_5_cdist(x1, x2, p, compute_mode, out) kw_typed_cdist(x1, x2, p, KW_AS_INT(compute_mode), out)
+#define kwx_cdist(...) KW_BY_NUMBER(kwx, cdist, __VA_ARGS__)
+#define kwx_2_cdist(x1, x2) kwx_4_cdist(x1, x2, 2.0, kw_arg_none())
+#define kwx_3_cdist(x1, x2, p) kwx_4_cdist(x1, x2, p, kw_arg_none())
+#define kwx_4_cdist(x1, x2, p, compute_mode) kwx_typed_cdist(x1, x2, p, KW_AS_INT(compute_mode))
 
 /* _pdist_forward(Tensor self, float p=2) -> Tensor */
-static inline kw_status kw_typed_pdist_forward(const kw_tensor *self, double p, kw_tensor **out) {
+static inline kw_status kw_typed_pdist(const kw_tensor *self, double p, kw_tensor **out) {
   static kw_op_name op = {"_pdist_forward", NULL};
   const kw_value args[] = {kw_arg_tensor(self), kw_arg_float(p)};
   return kw_op_run(&op, NULL, args, 2, out, 1);
 }
-static inline kw_tensor *kwx_typed_pdist_forward(const kw_tensor *self, double p) {
+static inline kw_tensor *kwx_typed_pdist(const kw_tensor *self, double p) {
   kw_tensor *out = NULL;
-  kw_typed_pdist_forward(self, p, &out);
+  kw_typed_pdist(self, p, &out);
   return out;
 }
-#define kw_pdist_forward(...) KW_BY_NUMBER(kw, pdist_forward, __VA_ARGS__)
-#define kw_2_pdist_forward(self, out) kw_3_pdist_forward(self, 2.0, out)
-#define kw_3_pdist_forward(self, p, out) kw_typed_pdist_forward(self, p, out)
-#define kwx_pdist_forward(...) KW_BY_NUMBER(kwx, pdist_forward, __VA_ARGS__)
-#define kwx_1_pdist_forward(self) kwx_2_pdist_forward(self, 2.0)
-#define kwx_2_pdist_forward(self, p) kwx_typed_pdist_forward(self, p)
+#define kw_pdist(...) KW_BY_NUMBER(kw, pdist, __VA_ARGS__)
+#define kw_2_pdist(self, out) kw_3_pdist(self, 2.0, out)
+#define kw_3_pdist(self, p, out) kw_typed_pdist(self, p, out)
+#define kwx_pdist(...) KW_BY_NUMBER(kwx, pdist, __VA_ARGS__)
+#define kwx_1_pdist(self) kwx_2_pdist(self, 2.0)
+#define kwx_2_pdist(self, p) kwx_typed_pdist(self, p)
 
 /* _fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor */
 static inline kw_status kw_fft_r2c(const kw_tensor *self, kw_ints dim, int64_t normalization, bool onesided,
@@ -5839,5 +5840,7 @@ static inline kw_status kw_typed_accumulate_confusion_(kw_tensor *counts, const 
   -100)
 #define kw_4_accumulate_confusion_(counts, prediction, target, ignore_index) kw_typed_accumulate_confusion_(counts, \
   prediction, target, ignore_index)
+
+#include <keyway/functions.h>
 
 #endif /* KEYWAY_OPS_H */

@@ -28,12 +28,15 @@ typedef struct kw_scope kw_scope;
 
 /* Opens a scope in the calling thread, within the one that is open there. `stream` is where its typed calls go, and on
  * whose device ops without tensor arguments (full, rand) make theirs; NULL: the outer scope's, and in the outermost the
- * default stream of the arguments' device. KW_ERR_OUT_OF_MEMORY. */
+ * default stream of the arguments' device. In a scope that has failed it begins as failed. KW_ERR_OUT_OF_MEMORY. */
 KW_API kw_status kw_scope_begin(kw_stream *stream, kw_scope **out_scope);
 /* Ends it, with all scopes that were opened within it and are still open: a function that returns early need not end
  * its own. Releases their tensors. Returns the first failure, and kw_error_message has its text again. NULL is KW_OK.
  * KW_ERR_INVALID_ARGUMENT: no such scope is open in this thread. What is open when a thread ends is ended. */
 KW_API kw_status kw_scope_end(kw_scope *scope);
+/* The innermost scope of the calling thread, NULL without one; and its stream, NULL where it has none. */
+KW_API kw_scope *kw_scope_current(void);
+KW_API kw_stream *kw_scope_stream(void);
 /* The first failure in the innermost scope so far; KW_OK without a scope. */
 KW_API kw_status kw_scope_status(void);
 
