@@ -16,6 +16,7 @@
 #include "run/process.h"
 #include "run/state.h"
 #include "run/stop.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -266,6 +267,7 @@ static bool read_known_failures(kw_run *run, kw_entry_list *out_known, char *tex
 static int run_conform(const kw_cli_args *args) {
   kw_run_options options;
   if (!take_options(args, &options)) return KW_CLI_USAGE;
+  if (kw_cli_args_has(args, "--watch")) return kw_cli_watch(args);
   kw_run run = {.options = &options};
   kw_entry_list known = {0};
   kw_submission submission = {.folder = kw_cli_args_value(args, "--submit")};
@@ -304,6 +306,7 @@ static const kw_cli_option options[] = {
     {"--list", NULL, "print the ids of all chosen cases and run none"},
     {"--source", NULL, "of a program (--case programs/17): print it as C and run none"},
     {"--seed", "S", "seed of inputs and order (default 1)"},
+    {"--watch", NULL, "run again whenever a file of --plugin is built anew, until Ctrl-C"},
     {"--fail-fast", NULL, "stop after the first failure; the other cases count as not run"},
     {"--jobs", "N", "worker processes at a time (default: CPUs)"},
     {"--shard", "I/N", "the I-th of N equal parts of the cases, I from 1"},

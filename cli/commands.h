@@ -13,6 +13,7 @@ extern const kw_cli_command kw_cli_list;    /* cmd_list.c */
 extern const kw_cli_command kw_cli_doctor;  /* cmd_doctor.c */
 extern const kw_cli_command kw_cli_ops;     /* cmd_ops.c */
 extern const kw_cli_command kw_cli_eval;    /* cmd_eval.c */
+extern const kw_cli_command kw_cli_new;     /* cmd_new.c */
 extern const kw_cli_command kw_cli_replay;  /* cmd_replay.c */
 extern const kw_cli_command kw_cli_report;  /* cmd_report.c */
 extern const kw_cli_command kw_cli_trace;   /* cmd_trace.c */
