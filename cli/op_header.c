@@ -408,6 +408,7 @@ static const char head[] =
     " *     first, or NULL on failure, which the scope keeps.\n"
     " *   - Calls go to the scope's stream, or without a scope to the default stream of the arguments' device.\n"
     " *   - kw_typed_NAME and kw_3_NAME, for three arguments, are what kw_NAME is made of where it is a macro.\n"
+    " *   - keyway/functions.h adds what is more than one op, kw_linear for instance, and views in expressions.\n"
     " *   - C11 and C++11 or later.\n"
     " */\n"
     "/* clang-format off */\n"
@@ -443,7 +444,7 @@ bool kw_op_header_print(FILE *out) {
   if (good) {
     fputs(head, out);
     for (uint32_t i = 0; i < count; ++i) print_op(out, &ops[i]);
-    fputs("\n#include <keyway/functions.h>\n\n#endif /* KEYWAY_OPS_H */\n", out);
+    fputs("\n#endif /* KEYWAY_OPS_H */\n", out);
   }
   free(ops);
   return good;

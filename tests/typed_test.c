@@ -3,7 +3,7 @@
  * Typed calls and scopes on cpu:0: what is left out is ATen's default, numbers keep their kind, a scope releases what
  * was made in it and keeps the first failure.
  */
-#include <keyway/ops.h>
+#include <keyway/functions.h>
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * k-means in the plane, on any device by name: what a program in C looks like with typed calls and scopes. Nothing is
+ * K-means in the plane, on any device by name: what a program in C looks like with typed calls and scopes. Nothing is
  * released by hand but what outlives a scope, and each step is checked once, at the scope's end.
  *
  * Exit status: 0 done, 1 the device failed, 2 no such device.
  */
-#include <keyway/ops.h>
+#include <keyway/functions.h>
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Keyway for applications: functions of ATen's that are more than one op, or an op in an easier form, as typed calls
- * (keyway/ops.h, which includes this); and for expressions views, and tensors of numbers that the program has.
+ * beside those of keyway/ops.h; and for expressions views, and tensors of numbers that the program has.
  *
  *   kw_linear, kw_layer_norm, kw_conv2d and their kwx_ forms; kw_softmax and kw_cdist are in ops.h
  *   kwx_max_pool2d           the values alone

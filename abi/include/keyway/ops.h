@@ -20,6 +20,7 @@
  *     first, or NULL on failure, which the scope keeps.
  *   - Calls go to the scope's stream, or without a scope to the default stream of the arguments' device.
  *   - kw_typed_NAME and kw_3_NAME, for three arguments, are what kw_NAME is made of where it is a macro.
+ *   - keyway/functions.h adds what is more than one op, kw_linear for instance, and views in expressions.
  *   - C11 and C++11 or later.
  */
 /* clang-format off */
@@ -5840,7 +5841,5 @@ static inline kw_status kw_typed_accumulate_confusion_(kw_tensor *counts, const 
   -100)
 #define kw_4_accumulate_confusion_(counts, prediction, target, ignore_index) kw_typed_accumulate_confusion_(counts, \
   prediction, target, ignore_index)
-
-#include <keyway/functions.h>
 
 #endif /* KEYWAY_OPS_H */
