@@ -4,6 +4,8 @@
  */
 #include "capture_reader.h"
 
+#include "base/need.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -77,7 +79,7 @@ struct kw_capture_kept {
 /* Zeroed memory that lives as long as the entry. */
 static void *keep(payload *p, size_t count, size_t size) {
   struct kw_capture_kept *kept = calloc(1, sizeof *kept + count * size + 1);
-  if (!kept) abort();
+  if (!kept) kw_out_of_memory();
   kept->next = p->entry->kept;
   p->entry->kept = kept;
   return kept->bytes;

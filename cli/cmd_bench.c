@@ -5,6 +5,7 @@
  * A round runs each side once, one after the other, often enough to last; what is printed are medians over the rounds,
  * and of the ratio the median of each round's own, so that what slows both sides for a while does not count.
  */
+#include "base/need.h"
 #include "bench_limits.h"
 #include "bench_peer.h"
 #include "bench_program.h"
@@ -130,7 +131,7 @@ static bool measure(bench *b, const own *side, const kw_bench_call *call, kw_ben
 static kw_bench_row *add_row(bench *b, const kw_bench_work *work, int64_t size, kw_dtype dtype) {
   kw_bench_report *report = &b->report;
   kw_bench_row *rows = realloc(report->rows, (report->row_count + 1) * sizeof *rows);
-  if (!rows) abort();
+  if (!rows) kw_out_of_memory();
   report->rows = rows;
   kw_bench_row *row = &rows[report->row_count++];
   *row = (kw_bench_row){.op = work->name, .family = work->family, .size = size, .dtype = dtype};

@@ -3,6 +3,7 @@
  * `keyway conform`: runs the conformance suite on a device and reports what came of it.
  */
 #include "commands.h"
+#include "base/need.h"
 #include "conform_submit.h"
 #include "contract/contract_suites.h"
 #include "number.h"
@@ -193,7 +194,7 @@ static int print_source(const kw_run *run) {
   const kw_run_options *o = run->options;
   kw_program *program = malloc(sizeof *program);
   kw_program_order *order = malloc(sizeof *order);
-  if (!program || !order) abort();
+  if (!program || !order) kw_out_of_memory();
   const bool there = run->case_count == 1 && kw_program_make(run->cases[0].id, o->seed, &run->facts, program);
   if (there) {
     kw_program_order_make(program, order);

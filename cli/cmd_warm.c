@@ -3,6 +3,7 @@
  * `keyway warm`: calls ops once, so that their kernels are compiled before an application wants them, and tells what
  * that took. The calls are those that `keyway bench` measures, at their smallest size.
  */
+#include "base/need.h"
 #include "bench_peer.h"
 #include "bench_work.h"
 #include "commands.h"
@@ -70,7 +71,7 @@ static void call_once(warming *w, const kw_bench_work *work, kw_dtype dtype) {
   kw_status status = kw_bench_call_make(w->device, work, kw_bench_usual_sizes(work->scale)->items[0], dtype, &call);
   if (status == KW_ERR_UNSUPPORTED) return;
   first_call *calls = realloc(w->calls, (w->count + 1) * sizeof *calls);
-  if (!calls) abort();
+  if (!calls) kw_out_of_memory();
   w->calls = calls;
   first_call *out = &calls[w->count];
   *out = (first_call){.work = work, .dtype = dtype};
@@ -155,7 +156,7 @@ static summary summarise(const warming *w) {
   summary sum = {0};
   double *times = calloc(w->count + 1, sizeof *times);
   uint32_t compiled = 0;
-  if (!times) abort();
+  if (!times) kw_out_of_memory();
   for (uint32_t i = 0; i < w->count; ++i) {
     const first_call *call = &w->calls[i];
     sum.calls += call->why[0] == '\0';

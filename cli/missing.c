@@ -4,6 +4,7 @@
  */
 #include "missing.h"
 
+#include "base/need.h"
 #include "case/element.h"
 #include "run/level.h"
 #include "table.h"
@@ -17,7 +18,7 @@ static kw_device_facts facts_of(kw_device *device) {
   uint32_t count;
   const kw_suite_op *table = kw_suite_ops(&count);
   kw_device_facts facts = {.ops = calloc(count, sizeof *facts.ops)};
-  if (!facts.ops) abort();
+  if (!facts.ops) kw_out_of_memory();
   for (uint32_t i = 0; i < count; i++) {
     kw_op_facts *op = &facts.ops[facts.op_count++];
     op->op = table[i];

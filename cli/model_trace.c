@@ -4,6 +4,7 @@
  * "cat([f32[2], f32[2]]) on npu:0".
  */
 #include "model_trace.h"
+#include "base/need.h"
 #include "trace_file.h"
 
 #include <ctype.h>
@@ -53,7 +54,7 @@ bool kw_model_ops_read(const char *path, kw_model_ops *out_ops, char *message, s
   *out_ops = (kw_model_ops){0};
   if (events) {
     out_ops->items = calloc((size_t)cJSON_GetArraySize(events) + 1, sizeof *out_ops->items);
-    if (!out_ops->items) abort();
+    if (!out_ops->items) kw_out_of_memory();
     cJSON_ArrayForEach(event, events) take_event(event, out_ops);
     if (out_ops->count == 0) snprintf(message, size, "%s is the trace of a run that called no op", path);
   }

@@ -6,6 +6,7 @@
  */
 #include "replay.h"
 
+#include "base/need.h"
 #include "replay_cut.h"
 #include "replay_judge.h"
 #include "replay_side.h"
@@ -54,7 +55,7 @@ static void make_room(replay *r, uint64_t number) {
   const uint64_t limit = number * 2 + 64;
   r->last_use = realloc(r->last_use, (size_t)limit * sizeof *r->last_use);
   r->extents = realloc(r->extents, (size_t)limit * sizeof *r->extents);
-  if (!r->last_use || !r->extents) abort();
+  if (!r->last_use || !r->extents) kw_out_of_memory();
   memset(r->last_use + r->limit, 0, (size_t)(limit - r->limit) * sizeof *r->last_use);
   memset(r->extents + r->limit, 0, (size_t)(limit - r->limit) * sizeof *r->extents);
   r->limit = limit;
@@ -262,7 +263,7 @@ static uint64_t terms_of(const kw_capture_call *call, const kw_capture_place *re
 
 static void *allocate(uint64_t size) {
   void *data = malloc(size > 0 ? (size_t)size : 1);
-  if (!data) abort();
+  if (!data) kw_out_of_memory();
   return data;
 }
 
@@ -379,7 +380,7 @@ static bool record(replay *r, const kw_capture_entry *entry) {
   if (r->recorded_count == r->recorded_room) {
     r->recorded_room = 2 * r->recorded_room + 64;
     r->recorded = realloc(r->recorded, r->recorded_room * sizeof *r->recorded);
-    if (!r->recorded) abort();
+    if (!r->recorded) kw_out_of_memory();
   }
   r->recorded[r->recorded_count++] =
       (graph_call){.stream = entry->call.recording, .record = entry->record, .index = entry->index};
@@ -440,7 +441,7 @@ static bool start_read(replay *r, const kw_capture_entry *entry) {
   if (entry->place.size > (uint64_t)(r->reader->end - r->reader->data))
     return fail(r, KW_REPLAY_REFUSED, entry->index, NULL, "more is read than the file has");
   pending *read = calloc(1, sizeof *read);
-  if (!read) abort();
+  if (!read) kw_out_of_memory();
   *read = (pending){entry->number, entry->index, allocate(entry->place.size), entry->place, r->pendings};
   r->pendings = read;
   return kw_replay_side_read(&r->device, &entry->place, read->data) == KW_OK ||

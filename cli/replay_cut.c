@@ -4,6 +4,8 @@
  */
 #include "replay_cut.h"
 
+#include "base/need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ static void keep(kw_replay_cut *cut, kw_replay_side *side, uint64_t number) {
   kw_replay_kept kept = {.number = number, .size = side->buffers[number].size};
   kept.data = calloc(1, kept.size > 0 ? (size_t)kept.size : 1);
   cut->kept = realloc(cut->kept, (cut->count + 1) * sizeof *cut->kept);
-  if (!kept.data || !cut->kept) abort();
+  if (!kept.data || !cut->kept) kw_out_of_memory();
   const kw_capture_place place = whole(number, kept.size);
   if (kw_replay_side_read(side, &place, kept.data) != KW_OK) kw_error_clear(); /* zeros: the call will say why */
   cut->kept[cut->count++] = kept;
@@ -82,7 +84,7 @@ static void put_result(kw_bytes *file, kw_replay_side *side, uint64_t number, co
   if (!kw_replay_side_holds(side, place)) return; /* a view that is wider than its memory: no result */
   void *data = malloc(place->size > 0 ? (size_t)place->size : 1);
   kw_bytes read = {0}, result = {0};
-  if (!data) abort();
+  if (!data) kw_out_of_memory();
   if (kw_replay_side_read(side, place, data) == KW_OK) {
     kw_capture_u64(&read, number);
     put_place(&read, place);
@@ -96,7 +98,7 @@ static void put_result(kw_bytes *file, kw_replay_side *side, uint64_t number, co
 /* Under another name first. */
 static bool save(const kw_bytes *file, const char *path) {
   char *part = malloc(strlen(path) + sizeof ".part");
-  if (!part) abort();
+  if (!part) kw_out_of_memory();
   sprintf(part, "%s.part", path);
   FILE *out = fopen(part, "wbe");
   bool good = out && fwrite(file->data, 1, file->size, out) == file->size;

@@ -5,6 +5,8 @@
  */
 #include "replay_side.h"
 
+#include "base/need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +28,7 @@ kw_status kw_replay_side_open(kw_replay_side *side, const char *device, uint64_t
   if (status == KW_OK) status = kw_generator_create(side->device, 0, &side->generator);
   side->buffers = calloc((size_t)limit, sizeof *side->buffers);
   side->graphs = calloc((size_t)limit, sizeof *side->graphs);
-  if (!side->buffers || !side->graphs) abort();
+  if (!side->buffers || !side->graphs) kw_out_of_memory();
   return status;
 }
 
@@ -165,7 +167,7 @@ static kw_status prepare_args(kw_replay_side *side, const kw_capture_call *call,
       *value = kw_arg_tensor(out->views[i]);
     } else if (value->tag == KW_TAG_TENSOR_LIST) {
       out->lists[i] = calloc(value->count + 1, sizeof *out->lists[i]);
-      if (!out->lists[i]) abort();
+      if (!out->lists[i]) kw_out_of_memory();
       for (uint32_t k = 0; k < value->count && status == KW_OK; ++k)
         if (from->present[k]) status = view_argument(side, &from->places[k], absolute, &out->lists[i][k]);
       *value = kw_arg_tensor_list(out->lists[i], value->count);
@@ -293,7 +295,7 @@ static kw_status end_recording(kw_replay_side *side, const kw_capture_entry *ent
 static kw_status copy(kw_replay_side *side, const kw_capture_entry *entry) {
   if (!kw_replay_side_holds(side, &entry->place)) return refuse(side, "it copies more than there is");
   void *data = malloc(entry->place.size > 0 ? (size_t)entry->place.size : 1);
-  if (!data) abort();
+  if (!data) kw_out_of_memory();
   kw_status status = kw_replay_side_read(side, &entry->from, data);
   if (status == KW_OK) status = kw_replay_side_write(side, &entry->place, data);
   free(data);

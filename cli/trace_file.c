@@ -3,6 +3,7 @@
  * Reading a trace, and judging it.
  */
 #include "trace_file.h"
+#include "base/need.h"
 #include "file_bytes.h"
 #include "trace_perfetto.h"
 
@@ -99,7 +100,7 @@ bool kw_trace_file_read(const char *path, kw_trace_file *out_trace, char *messag
     const size_t count = (size_t)cJSON_GetArraySize(events) + 1;
     out_trace->spans = calloc(count, sizeof *out_trace->spans);
     out_trace->rows = calloc(count, sizeof *out_trace->rows);
-    if (!out_trace->spans || !out_trace->rows) abort();
+    if (!out_trace->spans || !out_trace->rows) kw_out_of_memory();
     cJSON_ArrayForEach(event, events) take_event(out_trace, event);
     qsort(out_trace->spans, out_trace->span_count, sizeof *out_trace->spans, by_place);
     qsort(out_trace->rows, out_trace->row_count, sizeof *out_trace->rows, by_stream);

@@ -5,6 +5,8 @@
  */
 #include "trace_perfetto.h"
 
+#include "base/need.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -71,7 +73,7 @@ static bool next_field(message *from, field *out) {
 
 static char *text_of(message body) {
   char *text = strndup((const char *)body.at, (size_t)(body.end - body.at));
-  if (!text) abort();
+  if (!text) kw_out_of_memory();
   return text;
 }
 
@@ -140,7 +142,7 @@ static void take_track(reader *r, message body) {
   if (r->track_count == r->track_room) {
     r->track_room = r->track_room > 0 ? 2 * r->track_room : 16;
     r->tracks = realloc(r->tracks, r->track_room * sizeof *r->tracks);
-    if (!r->tracks) abort();
+    if (!r->tracks) kw_out_of_memory();
   }
   r->tracks[r->track_count++] = new;
   name_row(r, &r->tracks[r->track_count - 1]);
@@ -163,7 +165,7 @@ static void take_name(reader *r, uint64_t kind, message body) {
   if (number >= r->name_room[kind]) {
     const size_t room = (size_t)number * 2 + 64;
     r->names[kind] = realloc(r->names[kind], room * sizeof(char *));
-    if (!r->names[kind]) abort();
+    if (!r->names[kind]) kw_out_of_memory();
     memset(r->names[kind] + r->name_room[kind], 0, (room - r->name_room[kind]) * sizeof(char *));
     r->name_room[kind] = room;
   }

@@ -17,7 +17,7 @@ set -euo pipefail
 targets=(schema option device_name plugin_file facts isolate_manifest dlpack ring npy value trace capture protocol report known_failures
   package_manifest store)
 sweeps=(sweep-cpu sweep-npu sweep-levelzero sweep-cuda sweep-hip)
-attacks=("${sweeps[@]}" calls-cpu calls-npu suite threads "${targets[@]/#/fuzz-}")
+attacks=("${sweeps[@]}" commands calls-cpu calls-npu suite threads "${targets[@]/#/fuzz-}")
 
 seconds=180 runs='' whole=''
 while [ $# -gt 0 ]; do
@@ -89,6 +89,13 @@ sweep() {
   attack "sweep-$key calls" "${driver[@]}" "$build/tests/attack/bin/attack_sweep" "${device[@]}" --calls "${parts[@]}"
 }
 
+# What keyway's commands do, as many calls as the time allows: two commands for each, half a second.
+commands() {
+  local parts=(--share "$(share $((6000 / fair + 1)))")
+  [ -z "$whole" ] || parts=()
+  attack commands tests/attack/commands.py "$build" "${parts[@]}"
+}
+
 # fuzz TARGET
 fuzz() {
   local -a limit=(-max_total_time="$fair")
@@ -118,6 +125,7 @@ for name in "${attacks[@]}"; do
     sweep-*)
       if [ -e "$plugins/keyway_${name#*-}.so" ] || [ "$name" = sweep-npu ]; then sweep "${name#*-}"; fi
       ;;
+    commands) commands ;;
     calls-*)
       limit=(--calls 1000000000 --seconds "$fair")
       [ -z "$runs" ] || limit=(--calls "$runs")

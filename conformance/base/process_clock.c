@@ -4,6 +4,8 @@
  */
 #include "base/process_clock.h"
 
+#include "base/need.h"
+
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -61,7 +63,7 @@ static pid_t parent_of(const char *proc, pid_t pid) {
 static process *list_processes(const kw_process_clock *clock, uint32_t *out_count) {
   uint32_t count = 0, capacity = 64;
   process *list = malloc(capacity * sizeof *list);
-  if (!list) abort();
+  if (!list) kw_out_of_memory();
   DIR *folder = opendir(clock->proc);
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
     if (!is_number(entry->d_name)) continue;
@@ -70,7 +72,7 @@ static process *list_processes(const kw_process_clock *clock, uint32_t *out_coun
     if (count == capacity) {
       capacity *= 2;
       list = realloc(list, capacity * sizeof *list);
-      if (!list) abort();
+      if (!list) kw_out_of_memory();
     }
     list[count++] = (process){pid, parent, pid == clock->pid};
   }
@@ -138,7 +140,7 @@ static bool list_threads(const kw_process_clock *clock, pid_t pid, bool compiler
       continue;
     }
     kw_clock_thread *longer = realloc(*list, (*count + 1u) * sizeof **list);
-    if (!longer) abort();
+    if (!longer) kw_out_of_memory();
     *list = longer;
     longer[(*count)++] = thread;
   }

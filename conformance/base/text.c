@@ -4,6 +4,8 @@
  */
 #include "base/text.h"
 
+#include "base/need.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -33,7 +35,7 @@ static size_t character(const unsigned char *p) {
 char *kw_text_clean(const char *text) {
   if (!text) text = "";
   char *clean = malloc(strlen(text) + 1), *to = clean;
-  if (!clean) abort();
+  if (!clean) kw_out_of_memory();
   for (const unsigned char *p = (const unsigned char *)text; *p;) {
     size_t length = character(p);
     if (length) {

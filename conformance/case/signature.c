@@ -4,6 +4,8 @@
  */
 #include "case/signature.h"
 
+#include "base/need.h"
+
 #include <keyway/keyway.h>
 
 #include <stdlib.h>
@@ -66,9 +68,10 @@ const kw_suite_op *kw_suite_ops(uint32_t *out_count) {
   static kw_suite_op *ops;
   if (!ops) {
     ops = calloc(kw_op_table_count, sizeof *ops);
-    if (!ops) abort();
+    if (!ops) kw_out_of_memory();
     for (uint32_t i = 0; i < kw_op_table_count; i++) {
-      if (!kw_suite_op_take(kw_op_at(i), &ops[i])) abort(); /* libkeyway's first ops are the table, row by row */
+      if (!kw_suite_op_take(kw_op_at(i), &ops[i]))
+        kw_out_of_memory(); /* libkeyway's first ops are the table, row by row */
       ops[i].row = kw_op_table[i];
       ops[i].extension = kw_op_row_family(&kw_op_table[i])->extension;
     }

@@ -3,6 +3,7 @@
  * Cases of a vendor's own ops. Nothing is known but the schema, and which texts mean something (kw_suite_arg.texts):
  * tensors of one shape and dtype, lists of several lengths, attributes at their default or at ordinary values.
  */
+#include "base/need.h"
 #include "case/make.h"
 #include "case/makers.h"
 #include "case/parts.h"
@@ -43,7 +44,7 @@ char *kw_case_vendor_gap(const kw_suite_op *op) {
   int length = op->unheld ? asprintf(&text, "a name or a default in its schema is longer than the suite can hold")
                : lacking  ? asprintf(&text, "its argument %s has no default, and no value for it is known", lacking)
                           : asprintf(&text, tensors > 0 ? "no case fits it" : "it takes no tensor");
-  if (length < 0) abort();
+  if (length < 0) kw_out_of_memory();
   return text;
 }
 

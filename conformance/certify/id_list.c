@@ -4,6 +4,7 @@
  */
 #include "certify/id_list.h"
 
+#include "base/need.h"
 #include "core/base/array.h"
 
 #include <stdarg.h>
@@ -13,11 +14,11 @@
 
 void kw_id_list_add(kw_id_list *list, const char *format, ...) {
   char **ids = kw_array_grow(list->ids, list->count, sizeof *ids);
-  if (!ids) abort();
+  if (!ids) kw_out_of_memory();
   list->ids = ids;
   va_list arguments;
   va_start(arguments, format);
-  if (vasprintf(&ids[list->count], format, arguments) < 0) abort();
+  if (vasprintf(&ids[list->count], format, arguments) < 0) kw_out_of_memory();
   va_end(arguments);
   list->count++;
 }

@@ -4,6 +4,7 @@
  */
 #include "certify/machine.h"
 
+#include "base/need.h"
 #include "base/text.h"
 
 #include <keyway/keyway.h>
@@ -68,7 +69,7 @@ char *kw_machine_describe(const kw_device_facts *facts) {
     add_text(environment, value, *entry + name + 1);
   }
   char *json = cJSON_Print(root), *whole = NULL;
-  if (!json || asprintf(&whole, "%s\n", json) < 0) abort();
+  if (!json || asprintf(&whole, "%s\n", json) < 0) kw_out_of_memory();
   cJSON_Delete(root);
   free(json);
   return whole;

@@ -4,6 +4,7 @@
  */
 #include "certify/manifest.h"
 
+#include "base/need.h"
 #include "base/text.h"
 #include "core/base/array.h"
 
@@ -61,10 +62,10 @@ typedef struct listing {
 
 static bool add_file(listing *l, const char *path, const char *name) {
   kw_package_file *files = kw_array_grow(l->files, l->count, sizeof *files);
-  if (!files) abort();
+  if (!files) kw_out_of_memory();
   l->files = files;
   files[l->count] = (kw_package_file){.path = strdup(name)};
-  if (!files[l->count].path) abort();
+  if (!files[l->count].path) kw_out_of_memory();
   if (kw_digest_file(path, files[l->count++].hash)) return true;
   snprintf(l->message, l->size, "%s cannot be read: %s", path, strerror(errno));
   return false;
@@ -147,7 +148,7 @@ static char *print(const kw_manifest *manifest) {
     cJSON_AddItemToArray(files, file);
   }
   char *text = cJSON_Print(root), *whole = NULL;
-  if (!text || asprintf(&whole, "%s\n", text) < 0) abort();
+  if (!text || asprintf(&whole, "%s\n", text) < 0) kw_out_of_memory();
   cJSON_Delete(root);
   free(text);
   return whole;
@@ -175,7 +176,7 @@ static void take_files(const cJSON *root, kw_manifest *manifest) {
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "path"));
     const char *hash = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "sha256"));
     kw_package_file *files = kw_array_grow(manifest->files, manifest->file_count, sizeof *files);
-    if (!files) abort();
+    if (!files) kw_out_of_memory();
     manifest->files = files;
     kw_package_file *file = &files[manifest->file_count++];
     *file = (kw_package_file){.path = kw_text_clean(name)};

@@ -4,6 +4,7 @@
  */
 #include "certify/rerun.h"
 
+#include "base/need.h"
 #include "case/value.h"
 #include "report/make.h"
 #include "run/process.h"
@@ -58,7 +59,7 @@ typedef struct comparison {
 static comparison compare(const kw_report *before, const kw_report *now) {
   comparison found = {0};
   const kw_report_case **sorted = calloc(before->case_count + 1u, sizeof *sorted);
-  if (!sorted) abort();
+  if (!sorted) kw_out_of_memory();
   for (uint32_t i = 0; i < before->case_count; i++) sorted[i] = &before->cases[i];
   qsort(sorted, before->case_count, sizeof *sorted, compare_ids);
   for (uint32_t i = 0; i < now->case_count; i++) {

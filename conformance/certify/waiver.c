@@ -4,6 +4,8 @@
  */
 #include "certify/waiver.h"
 
+#include "base/need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +92,7 @@ static void count_waiver(kw_waived_verdict *verdict, const kw_entry_list *waiver
 static bool covers(const kw_report *report, const kw_entry_list *waivers, kw_waived_verdict *verdict) {
   bool all = report->fallbacks == 0;
   bool *used = calloc(waivers->count + 1u, sizeof *used);
-  if (!used) abort();
+  if (!used) kw_out_of_memory();
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
     if (!kw_report_case_is_failure(c) || c->outcome == KW_OUTCOME_INCONCLUSIVE) continue;
@@ -121,7 +123,7 @@ kw_waived_verdict kw_waivers_judge(const kw_report *report, const kw_entry_list 
                    ? asprintf(&verdict.text, "%s with %u waiver%s until %s%s", kw_report_verdict_name(verdict.verdict),
                               verdict.waivers, verdict.waivers == 1 ? "" : "s", verdict.until, behind)
                    : asprintf(&verdict.text, "%s", text);
-  if (length < 0) abort();
+  if (length < 0) kw_out_of_memory();
   free(text);
   return verdict;
 }

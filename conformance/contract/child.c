@@ -6,6 +6,7 @@
 
 #include "base/worker_note.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
@@ -95,6 +96,7 @@ static void run_child(const char *scenario, char *output, size_t size) {
   kw_child_command command;
   kw_child_command_make(scenario, getpid(), &command);
   int caught = memfd_create("child", MFD_CLOEXEC);
+  KW_NEED(caught >= 0, "descriptors");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, caught, STDOUT_FILENO);
@@ -107,11 +109,13 @@ static void run_child(const char *scenario, char *output, size_t size) {
   free(environment);
   posix_spawnattr_destroy(&as_usual);
   posix_spawn_file_actions_destroy(&actions);
-  KW_CHECK(error == 0, "a process for this test cannot be started: %s", strerror(error));
+  KW_NEED(error == 0, "processes");
   char waits[96];
   snprintf(waits, sizeof waits, "the end of a process of its own, scenario %s", scenario);
   kw_worker_note_set(KW_WORKER_CALLS, waits); /* it may compile */
-  KW_CHECK(waitpid(pid, &status, 0) == pid, "a process of this test cannot be waited for");
+  pid_t ended;
+  while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
+  KW_CHECK(ended == pid, "a process of this test cannot be waited for");
   ssize_t length = pread(caught, output, size - 1, 0);
   output[length > 0 ? length : 0] = 0;
   close(caught);

@@ -70,6 +70,12 @@ void kw_contract_set_skip_reason(const char *reason);
  * once for all tests that say the same or the same with other numbers: "scale needs 12 GiB; 3.1 GiB are free". */
 void kw_contract_not_tried(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
+/* The same where the machine does not give what the test itself needs: "thread", "process". */
+#define KW_NEED(condition, what)                                                 \
+  do {                                                                           \
+    if (!(condition)) kw_contract_not_tried("the machine gives no more: " what); \
+  } while (0)
+
 /* With what a child ends that does not fail: stderr has the text for the test which started it. */
 enum { KW_CHILD_SKIPS = 77, KW_CHILD_NOT_TRIED = 78, KW_CHILD_WAITED = 79 };
 

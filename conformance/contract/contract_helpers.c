@@ -328,10 +328,10 @@ static void *thread_main(void *user) {
 void kw_test_run_threads(kw_test_body body, void *user) {
   static test_thread threads[KW_TEST_THREADS];
   static pthread_barrier_t start;
-  KW_CHECK(pthread_barrier_init(&start, NULL, KW_TEST_THREADS) == 0, "no barrier");
+  KW_NEED(pthread_barrier_init(&start, NULL, KW_TEST_THREADS) == 0, "barriers");
   for (int i = 0; i < KW_TEST_THREADS; i++) {
     threads[i] = (test_thread){.start = &start, .body = body, .user = user, .index = i};
-    KW_CHECK(pthread_create(&threads[i].thread, NULL, thread_main, &threads[i]) == 0, "no thread");
+    KW_NEED(pthread_create(&threads[i].thread, NULL, thread_main, &threads[i]) == 0, "threads");
   }
   for (int i = 0; i < KW_TEST_THREADS; i++) pthread_join(threads[i].thread, NULL);
   pthread_barrier_destroy(&start);

@@ -6,6 +6,7 @@
 #include "child.h"
 #include "scenarios.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -91,14 +92,16 @@ static void *work_without_end(void *user) {
 static void start_work(int threads) {
   for (int i = 0; i < threads; i++) {
     pthread_t thread;
-    KW_CHECK(pthread_create(&thread, NULL, work_without_end, NULL) == 0, "no thread");
+    KW_NEED(pthread_create(&thread, NULL, work_without_end, NULL) == 0, "threads");
     pthread_detach(thread);
   }
 }
 
 static void reap(pid_t pid, const char *who) {
   int status = 0;
-  KW_CHECK(waitpid(pid, &status, 0) == pid, "%s cannot be waited for", who);
+  pid_t ended;
+  while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
+  KW_CHECK(ended == pid, "%s cannot be waited for", who);
   KW_CHECK(!WIFSIGNALED(status), "%s was ended by signal %d (%s)", who, WTERMSIG(status), strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) _exit(1); /* it has said why */
 }
@@ -195,7 +198,7 @@ int kw_child_fork_refused(void) {
   start_work(2); /* whatever lock they hold at the moment of the fork is held in the child for ever */
   for (int i = 0; i < FORKS; i++) {
     pid_t pid = fork();
-    KW_CHECK(pid >= 0, "fork failed");
+    KW_NEED(pid >= 0, "processes");
     if (pid == 0) forked_child();
     reap(pid, "a forked child whose every call should be refused");
     kw_test_usable("a round trip in the parent after a fork");
@@ -213,7 +216,7 @@ int kw_child_fork_exec(void) {
   gather();
   enqueue_much();
   pid_t pid = fork();
-  KW_CHECK(pid >= 0, "fork failed");
+  KW_NEED(pid >= 0, "processes");
   if (pid == 0) {
     kw_child_command command;
     kw_child_command_make("usable", getppid(), &command);
@@ -233,7 +236,7 @@ void kw_contract_exit_fork_then_exec(void **state) {
 
 int kw_child_fork_first(void) {
   pid_t pid = fork();
-  KW_CHECK(pid >= 0, "fork failed");
+  KW_NEED(pid >= 0, "processes");
   kw_child_open_device();
   kw_test_usable("a round trip in a process that had forked before it used Keyway");
   KW_CHECK_OK(kw_device_close(kw_contract.device));
@@ -292,7 +295,7 @@ int kw_child_exit_elsewhere(void) {
   enqueue_much();
   start_work(2);
   pthread_t thread;
-  KW_CHECK(pthread_create(&thread, NULL, exit_main, NULL) == 0, "no thread");
+  KW_NEED(pthread_create(&thread, NULL, exit_main, NULL) == 0, "threads");
   work_without_end(NULL);
   return 1;
 }

@@ -4,6 +4,7 @@
  */
 #include "judge/block.h"
 
+#include "base/need.h"
 #include "case/make.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ static bool settle(block *b, kw_block_side *side, int64_t first) {
     const size_t size = kw_element_size(tensor->dtype);
     if (!b->inputs[i]) continue;
     inputs[i] = malloc(count * size);
-    if (!inputs[i]) abort();
+    if (!inputs[i]) kw_out_of_memory();
     const char *from = b->inputs[i];
     if (tensor->rank == 0) memcpy(inputs[i], from, size);
     for (uint32_t s = 0; s < count && tensor->rank > 0; s++) {
@@ -214,13 +215,13 @@ bool kw_block_judge(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flus
   double units;
   block *b = calloc(1, sizeof *b);
   kw_case *part = malloc(sizeof *part);
-  if (!b || !part) abort();
+  if (!b || !part) kw_out_of_memory();
   bool good = kw_block_bound(c->op, &units);
   *b = (block){.c = c, .seed = seed, .run = run, .flush = flush, .slack = good ? units * UNIT_SHARE : 0};
   for (uint32_t i = 0; i < KW_CASE_TENSORS && good; i++) {
     if (!c->tensors[i].given) continue;
     b->inputs[i] = calloc(c->tensors[i].extent + 1, kw_element_size(c->tensors[i].dtype));
-    if (!b->inputs[i]) abort();
+    if (!b->inputs[i]) kw_out_of_memory();
     kw_case_fill(c, i, seed, run, false, b->inputs[i]);
   }
   for (uint32_t s = 0; s < count; s++) {

@@ -4,6 +4,7 @@
  */
 #include "judge/judge.h"
 
+#include "base/need.h"
 #include "case/make.h"
 #include "judge/block.h"
 #include "judge/operands.h"
@@ -128,7 +129,7 @@ static bool judge_block(const kw_case *c, const kw_case_run *ran, uint64_t flush
 static expectation *expect(const kw_case *c, const kw_case_run *ran, uint64_t seed, uint64_t flush, const manner *how,
                            const kw_case_run_path *only) {
   expectation *expected = calloc(1, sizeof *expected);
-  if (!expected) abort();
+  if (!expected) kw_out_of_memory();
   expected->seed = seed;
   const bool known =
       c->op->vendor || (is_block(c) ? judge_block(c, ran, flush, how, only, expected)
@@ -265,8 +266,10 @@ static const char *cause_of(uint64_t flush, const kw_case *c, const kw_case_run 
 /* False when the path says nothing about the case: a kernel that does not take this call. */
 static bool judge_path(uint64_t seed, uint64_t flush, kw_case_result *result, const kw_case *c,
                        const expectation *expected, const kw_case_run *ran, const kw_case_run_path *path) {
+  char text[1200];
   if (*path->defect) {
-    fail(result, ran, path, path->defect, path->defect);
+    snprintf(text, sizeof text, "%s: status %s: %s", path->defect, kw_status_name(path->status), path->message);
+    fail(result, ran, path, path->defect, path->status == KW_OK ? path->defect : text);
     return true;
   }
   if (path->status == KW_ERR_NOT_IMPLEMENTED) {
@@ -275,7 +278,6 @@ static bool judge_path(uint64_t seed, uint64_t flush, kw_case_result *result, co
   }
   if (path->status != KW_OK) {
     bool refused = c->op->vendor && path->status == KW_ERR_INVALID_ARGUMENT; /* shapes that this op does not take */
-    char text[1200];
     snprintf(text, sizeof text, "status %s: %s", kw_status_name(path->status), path->message);
     if (refused) {
       kw_case_result_mark(result, KW_OUTCOME_SKIP, "", path->message);

@@ -4,6 +4,7 @@
  */
 #include "judge/program_judge.h"
 
+#include "base/need.h"
 #include "case/layout.h"
 #include "judge/compare.h"
 
@@ -107,7 +108,7 @@ static bool is_own(const kw_program_call *call, uint32_t tensor, const void *den
   const size_t item = kw_element_size(t.dtype);
   if (t.output) return !call->certain; /* where it lies is the result's affair; no graph has what is not certain */
   char *storage = malloc(t.extent * item + 1);
-  if (!storage) abort();
+  if (!storage) kw_out_of_memory();
   kw_case_fill(&call->c, tensor, call->seed, 0, true, storage);
   bool same = true;
   kw_case_walk walk = kw_case_walk_start(&t);
@@ -182,7 +183,7 @@ static void lower(const kw_program_call *call, kw_case *c, const void **io_input
     kw_case_tensor *t = &c->tensors[i];
     if (!io_inputs[i] || t->dtype != KW_F32) continue;
     out_lowered[i] = malloc((size_t)t->numel * size + 1);
-    if (!out_lowered[i]) abort();
+    if (!out_lowered[i]) kw_out_of_memory();
     for (size_t e = 0; e < (size_t)t->numel; e++) {
       kw_element_convert(call->autocast, (char *)out_lowered[i] + e * size, KW_F32,
                          (const char *)io_inputs[i] + e * sizeof(float));
@@ -210,7 +211,7 @@ static bool judge_call(const kw_program_call *call, const kw_program_judged *one
   void *lowered[KW_CASE_TENSORS];
   kw_oracle_results oracle = {0};
   bool pass = true;
-  if (!c) abort();
+  if (!c) kw_out_of_memory();
   bool own = false;
   const bool good = dense_case(call, one, c, inputs, &own);
   lower(call, c, inputs, lowered);
@@ -249,7 +250,7 @@ static bool is_good(const kw_program *program, const kw_program_run *run) {
 bool kw_judge_program(const kw_device_facts *facts, const kw_program_run *run, uint64_t seed,
                       kw_case_result *io_result) {
   kw_program *program = malloc(sizeof *program);
-  if (!program) abort();
+  if (!program) kw_out_of_memory();
   bool good = kw_program_make(run->id, seed, facts, program);
   if (good) {
     good = is_good(program, run);

@@ -5,6 +5,8 @@
  */
 #include "program/order.h"
 
+#include "base/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +117,7 @@ uint32_t kw_program_last_streams(const kw_program *program, uint32_t out_streams
 
 void kw_program_order_make(const kw_program *program, kw_program_order *out_order) {
   ordering *o = calloc(1, sizeof *o);
-  if (!o) abort();
+  if (!o) kw_out_of_memory();
   out_order->step_count = out_order->event_count = 0;
   o->out = out_order;
   for (uint32_t a = 0; a < program->act_count; a++) order_act(o, program, a);

@@ -4,6 +4,7 @@
  */
 #include "program/program.h"
 
+#include "base/need.h"
 #include "program/generate.h"
 
 #include <stdio.h>
@@ -148,7 +149,7 @@ bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts
   strcpy(out_program->id, id);
   out_program->seed = seed;
   out_program->calls = calloc(KW_PROGRAM_CALLS, sizeof *out_program->calls);
-  if (!out_program->calls) abort();
+  if (!out_program->calls) kw_out_of_memory();
   if (!generate(facts, each, model, out_program)) {
     kw_program_free(out_program);
     return false;

@@ -2,6 +2,7 @@
  *
  * A program as C: what a vendor can compile, run under a debugger, and send to somebody else.
  */
+#include "base/need.h"
 #include "program/order.h"
 
 #include <ctype.h>
@@ -328,7 +329,7 @@ static void put_data(FILE *out, const kw_program *p) {
     const kw_program_storage *storage = &p->storages[s];
     if (!storage->used || storage->maker >= 0) continue;
     unsigned char *bytes = malloc(storage->size + 1);
-    if (!bytes) abort();
+    if (!bytes) kw_out_of_memory();
     kw_program_fill(p, s, storage->fill, bytes);
     put_bytes(out, "i", s, bytes, storage->size);
     free(bytes);
@@ -337,7 +338,7 @@ static void put_data(FILE *out, const kw_program *p) {
     if (p->acts[a].kind != KW_ACT_WRITE) continue;
     const uint64_t size = p->acts[a].count * kw_element_size(p->storages[p->acts[a].index].dtype);
     unsigned char *bytes = malloc(size + 1);
-    if (!bytes) abort();
+    if (!bytes) kw_out_of_memory();
     kw_program_written(p, a, bytes);
     put_bytes(out, "w", a, bytes, size);
     free(bytes);
@@ -451,7 +452,7 @@ char *kw_program_source(const kw_program *p, const kw_program_order *order, cons
   char *source = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&source, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   char *text = kw_program_text(p);
   fprintf(out, "/* cc -std=c11 program.c -lkeyway -lm\n *\n");
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) fprintf(out, " * %s\n", line);

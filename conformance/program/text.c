@@ -2,6 +2,7 @@
  *
  * A program as text.
  */
+#include "base/need.h"
 #include "program/program.h"
 
 #include <inttypes.h>
@@ -89,7 +90,7 @@ char *kw_program_text(const kw_program *program) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   fprintf(out, "%s: %u streams, %u acts\n", program->id, program->stream_count, program->act_count);
   for (uint32_t a = 0; a < program->act_count; a++) put_act(out, program, &program->acts[a]);
   fclose(out);

@@ -5,6 +5,7 @@
  */
 #include "report/accuracy.h"
 
+#include "base/need.h"
 #include "case/make.h"
 #include "judge/compare.h"
 
@@ -58,7 +59,7 @@ kw_accuracy_line *kw_report_accuracy(const kw_report *report, uint32_t *out_coun
   kw_accuracy_line *lines = calloc(report->case_count + 1u, sizeof *lines);
   kw_case *c = malloc(sizeof *c);
   uint32_t count = 0;
-  if (!lines || !c) abort();
+  if (!lines || !c) kw_out_of_memory();
   for (uint32_t i = 0; is_exhaustive(report) && i < report->case_count; i++) {
     const kw_report_case *from = &report->cases[i];
     if (!find_patterns(from, c)) continue;

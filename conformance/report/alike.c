@@ -4,6 +4,7 @@
  */
 #include "report/alike.h"
 
+#include "base/need.h"
 #include "case/value.h"
 
 #include <ctype.h>
@@ -69,7 +70,7 @@ static likeness like(const kw_report *report, const kw_report_case *c) {
   size_t size = 0;
   const char *op = c->op < 0 ? "" : report->ops[c->op].name;
   FILE *out = open_memstream(&l.text, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   fprintf(out, "%s/%s/%s/%d/", kw_report_case_name(c), c->defect, c->expected ? c->expected : "", c->passes_alone);
   if (c->error != 0 || c->outcome == KW_OUTCOME_TIMEOUT) fprintf(out, "%s/", op); /* each op is wrong in its own way */
   if (c->outcome == KW_OUTCOME_CRASH) {
@@ -77,7 +78,7 @@ static likeness like(const kw_report *report, const kw_report_case *c) {
   } else {
     put_without_numbers(out, c->text, op);
   }
-  if (fclose(out) != 0) abort();
+  if (fclose(out) != 0) kw_out_of_memory();
   l.hash = kw_hash(KW_HASH_START, l.text);
   return l;
 }
@@ -85,7 +86,7 @@ static likeness like(const kw_report *report, const kw_report_case *c) {
 kw_report_group *kw_report_groups(const kw_report *report, uint32_t *out_count) {
   kw_report_group *groups = calloc(report->case_count + 1u, sizeof *groups);
   likeness *likes = calloc(report->case_count + 1u, sizeof *likes);
-  if (!groups || !likes) abort();
+  if (!groups || !likes) kw_out_of_memory();
   uint32_t count = 0;
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
@@ -99,7 +100,7 @@ kw_report_group *kw_report_groups(const kw_report *report, uint32_t *out_count) 
       free(mine.text);
     }
     groups[g].cases = realloc(groups[g].cases, (groups[g].count + 1u) * sizeof *groups[g].cases);
-    if (!groups[g].cases) abort();
+    if (!groups[g].cases) kw_out_of_memory();
     groups[g].cases[groups[g].count++] = c;
   }
   for (uint32_t g = 0; g < count; g++) free(likes[g].text);
@@ -146,7 +147,7 @@ char *kw_report_group_where(const kw_report *report, const kw_report_group *grou
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   for (uint32_t i = 0; i < group->count; i++) {
     const kw_report_case *c = group->cases[i];
     int length;
@@ -165,6 +166,6 @@ char *kw_report_group_where(const kw_report *report, const kw_report_group *grou
     put_names(out, &classes);
     fputc(')', out);
   }
-  if (fclose(out) != 0) abort();
+  if (fclose(out) != 0) kw_out_of_memory();
   return text;
 }

@@ -4,6 +4,7 @@
  */
 #include "report/files.h"
 
+#include "base/need.h"
 #include "base/text.h"
 #include "report/formats.h"
 
@@ -15,9 +16,9 @@ char *kw_report_text(const kw_report *report, void (*put)(const kw_report *, FIL
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   put(report, out);
-  if (fclose(out) != 0) abort();
+  if (fclose(out) != 0) kw_out_of_memory();
   return text;
 }
 

@@ -2,6 +2,7 @@
  *
  * A page that needs nothing but itself: verdict, coverage, failures, error histograms, times.
  */
+#include "base/need.h"
 #include "case/element.h"
 #include "report/alike.h"
 #include "report/formats.h"
@@ -319,7 +320,7 @@ static void put_times(const kw_report *report, FILE *out) {
   uint32_t count;
   kw_report_line *lines = kw_report_lines(report, &count);
   const kw_report_case **slowest = calloc(report->case_count + 1u, sizeof *slowest);
-  if (!slowest) abort();
+  if (!slowest) kw_out_of_memory();
   for (uint32_t i = 0; i < report->case_count; i++) slowest[i] = &report->cases[i];
   qsort(slowest, report->case_count, sizeof *slowest, slower_first);
   fprintf(out,

@@ -3,6 +3,7 @@
  * The JSON report: one line per op and dtype, and per case, so that two of them can be compared with diff. It holds all
  * of a report; what the other formats show is worked out from it again.
  */
+#include "base/need.h"
 #include "report/formats.h"
 
 #include "base/text.h"
@@ -386,7 +387,7 @@ static void read_ops(reader *r, const cJSON *root, kw_report *report) {
   uint32_t count;
   const cJSON *item, *array = read_array(r, root, "ops", &count);
   report->ops = calloc(count + 1u, sizeof *report->ops);
-  if (!report->ops) abort();
+  if (!report->ops) kw_out_of_memory();
   cJSON_ArrayForEach(item, array) {
     report->ops[report->op_count++] = (kw_report_op){.name = read_text(r, item, "op"),
                                                      .dtype = read_text(r, item, "dtype"),
@@ -400,7 +401,7 @@ static void read_cases(reader *r, const cJSON *root, kw_report *report) {
   uint32_t count;
   const cJSON *item, *array = read_array(r, root, "cases", &count);
   report->cases = calloc(count + 1u, sizeof *report->cases);
-  if (!report->cases) abort();
+  if (!report->cases) kw_out_of_memory();
   int op = -1;
   cJSON_ArrayForEach(item, array) {
     kw_report_case *c = &report->cases[report->case_count++];
@@ -432,7 +433,7 @@ static void read_unclaimed(reader *r, const cJSON *root, kw_report *report) {
   uint32_t count;
   const cJSON *item, *array = read_array(r, root, "unclaimed", &count);
   report->unclaimed = calloc(count + 1u, sizeof *report->unclaimed);
-  if (!report->unclaimed) abort();
+  if (!report->unclaimed) kw_out_of_memory();
   cJSON_ArrayForEach(item, array) {
     if (!cJSON_IsString(item) && !r->bad) r->bad = "unclaimed";
     report->unclaimed[report->unclaimed_count++] = kw_text_clean(cJSON_IsString(item) ? item->valuestring : "");
@@ -443,7 +444,7 @@ static void read_gaps(reader *r, const cJSON *root, kw_report *report) {
   uint32_t count;
   const cJSON *item, *array = read_array(r, root, "no_cases", &count);
   report->gaps = calloc(count + 1u, sizeof *report->gaps);
-  if (!report->gaps) abort();
+  if (!report->gaps) kw_out_of_memory();
   cJSON_ArrayForEach(item, array) {
     report->gaps[report->gap_count++] = (kw_report_gap){read_text(r, item, "op"), read_text(r, item, "why")};
   }

@@ -4,6 +4,7 @@
  */
 #include "report/make.h"
 
+#include "base/need.h"
 #include "base/suite_version.h"
 #include "base/text.h"
 #include "judge/compare.h"
@@ -31,7 +32,7 @@ static __attribute__((format(printf, 1, 2))) char *text_of(const char *format, .
   va_list arguments;
   va_start(arguments, format);
   char *raw = NULL;
-  if (vasprintf(&raw, format, arguments) < 0) abort();
+  if (vasprintf(&raw, format, arguments) < 0) kw_out_of_memory();
   va_end(arguments);
   char *clean = kw_text_clean(raw);
   free(raw);
@@ -206,11 +207,11 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
   out_report->ops = calloc(run->case_count + 1u, sizeof *out_report->ops);
   out_report->cases = calloc(run->case_count + 1u, sizeof *out_report->cases);
   out_report->unclaimed = calloc(run->unclaimed_count + 1u, sizeof *out_report->unclaimed);
-  if (!out_report->ops || !out_report->cases || !out_report->unclaimed) abort();
+  if (!out_report->ops || !out_report->cases || !out_report->unclaimed) kw_out_of_memory();
   for (uint32_t i = 0; i < run->case_count; i++) add_case(out_report, &run->cases[i]);
   for (uint32_t i = 0; i < run->unclaimed_count; i++) out_report->unclaimed[i] = kw_text_clean(run->unclaimed[i]);
   out_report->unclaimed_count = run->unclaimed_count;
   out_report->gaps = calloc(run->facts.op_count + 1u, sizeof *out_report->gaps);
-  if (!out_report->gaps) abort();
+  if (!out_report->gaps) kw_out_of_memory();
   for (uint32_t i = 0; i < run->facts.op_count; i++) add_gap(out_report, run, i);
 }

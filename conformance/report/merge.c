@@ -5,6 +5,7 @@
  */
 #include "report/merge.h"
 
+#include "base/need.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -96,10 +97,10 @@ static void copy_head(const kw_report *from, kw_report *to) {
   to->replay = copy_of(from->replay);
   to->plugin = copy_of(from->plugin);
   to->unclaimed = calloc(from->unclaimed_count + 1u, sizeof *to->unclaimed);
-  if (!to->unclaimed) abort();
+  if (!to->unclaimed) kw_out_of_memory();
   for (uint32_t i = 0; i < from->unclaimed_count; i++) to->unclaimed[i] = copy_of(from->unclaimed[i]);
   to->gaps = calloc(from->gap_count + 1u, sizeof *to->gaps);
-  if (!to->gaps) abort();
+  if (!to->gaps) kw_out_of_memory();
   for (uint32_t i = 0; i < from->gap_count; i++) {
     to->gaps[i] = (kw_report_gap){copy_of(from->gaps[i].op), copy_of(from->gaps[i].why)};
   }
@@ -151,7 +152,7 @@ static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) 
   }
   to->cases = calloc(total + 1u, sizeof *to->cases);
   to->ops = calloc(total + 1u, sizeof *to->ops);
-  if (!to->cases || !to->ops) abort();
+  if (!to->cases || !to->ops) kw_out_of_memory();
   for (uint32_t i = 0; i < total; i++) {
     const kw_report *shard = shards[i % count];
     if (i / count < shard->case_count) take_case(to, shard, &shard->cases[i / count]);
@@ -192,7 +193,7 @@ bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_re
   memset(out_report, 0, sizeof *out_report);
   uint32_t shards = count ? reports[0].shards : 0;
   const kw_report **sorted = calloc(shards + 1u, sizeof *sorted);
-  if (!sorted) abort();
+  if (!sorted) kw_out_of_memory();
   bool good = sort_shards(reports, count, sorted, out_message, size);
   if (good) {
     copy_head(sorted[0], out_report);

@@ -4,6 +4,8 @@
  */
 #include "report/put_text.h"
 
+#include "base/need.h"
+
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
@@ -14,7 +16,7 @@ void kw_text_put_line(FILE *out, const char *text) {
 void kw_text_put_json(FILE *out, const char *text) {
   cJSON *string = cJSON_CreateStringReference(text);
   char *json = string ? cJSON_PrintUnformatted(string) : NULL;
-  if (!json) abort();
+  if (!json) kw_out_of_memory();
   fputs(json, out);
   cJSON_free(json);
   cJSON_Delete(string);

@@ -4,6 +4,7 @@
  */
 #include "report/report.h"
 
+#include "base/need.h"
 #include "case/element.h"
 #include "base/text.h"
 
@@ -36,7 +37,7 @@ char *kw_report_replay(const kw_report *report, const kw_report_case *c) {
   char *text;
   int length = c->after ? asprintf(&text, "%s --after '%s' --case '%s'", report->replay, c->after, c->id)
                         : asprintf(&text, "%s --case '%s'", report->replay, c->id);
-  if (length < 0) abort();
+  if (length < 0) kw_out_of_memory();
   return text;
 }
 
@@ -139,7 +140,7 @@ void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_
 
 kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count) {
   kw_report_line *lines = calloc(report->case_count + 1u, sizeof *lines);
-  if (!lines) abort();
+  if (!lines) kw_out_of_memory();
   uint32_t count = 0;
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
@@ -156,7 +157,7 @@ kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count) {
 
 kw_report_line *kw_report_op_lines(const kw_report *report) {
   kw_report_line *lines = calloc(report->op_count + 1u, sizeof *lines);
-  if (!lines) abort();
+  if (!lines) kw_out_of_memory();
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
     if (c->op >= 0) kw_report_line_add(&lines[c->op], report, c);

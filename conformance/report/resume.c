@@ -4,6 +4,7 @@
  */
 #include "report/resume.h"
 
+#include "base/need.h"
 #include "report/make.h"
 #include "report/merge.h"
 
@@ -17,7 +18,7 @@ static bool is_settled(kw_outcome outcome) {
 
 static char *copy_of(const char *text) {
   char *copy = text ? strdup(text) : NULL;
-  if (text && !copy) abort();
+  if (text && !copy) kw_out_of_memory();
   return copy;
 }
 

@@ -2,6 +2,7 @@
  *
  * The verdict in words: what it is about, and what was not looked at.
  */
+#include "base/need.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void add_reason(reason *reasons, uint32_t *io_count, const char *text) {
 
 static void put_untried(const kw_report *report, FILE *out) {
   reason *reasons = calloc(report->case_count + 1u, sizeof *reasons);
-  if (!reasons) abort();
+  if (!reasons) kw_out_of_memory();
   uint32_t count = 0;
   for (uint32_t i = 0; i < report->case_count; i++) {
     if (report->cases[i].outcome == KW_OUTCOME_NOT_TRIED) add_reason(reasons, &count, report->cases[i].text);
@@ -87,14 +88,14 @@ char *kw_report_verdict_text(const kw_report *report) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   fprintf(out, "%s (%s", kw_report_verdict_name(kw_report_total(report).verdict), report->scope);
   put_ops(report, out);
   if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
   put_untried(report, out);
   put_gaps(report, out);
   fputc(')', out);
-  if (fclose(out) != 0) abort();
+  if (fclose(out) != 0) kw_out_of_memory();
   for (char *at = text; (at = strchr(at, '\n')) != NULL;) *at = ' '; /* it is a line, whatever a plugin said */
   return text;
 }

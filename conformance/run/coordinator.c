@@ -5,6 +5,7 @@
  * failures are run again, alone.
  */
 #include "base/clock.h"
+#include "base/need.h"
 #include "run/alone.h"
 #include "run/progress.h"
 #include "run/replay.h"
@@ -80,7 +81,7 @@ static bool is_done(const kw_run_case *c) {
 static void make_batches(coordinator *co) {
   const kw_run *run = co->run;
   co->batches = calloc(run->case_count + 1u, sizeof *co->batches);
-  if (!co->batches) abort();
+  if (!co->batches) kw_out_of_memory();
   for (uint32_t i = 0; i < run->case_count;) {
     uint32_t end = i + 1;
     const kw_run_case *first = &run->cases[i];
@@ -122,7 +123,7 @@ static void show_progress(coordinator *co, const batch *b) {
 static bool start(side *me, char *text, size_t size) {
   if (me->process.pid == 0) {
     me->log = calloc(1, sizeof *me->log);
-    if (!me->log) abort();
+    if (!me->log) kw_out_of_memory();
     pthread_mutex_lock(&me->co->lock);
     me->log->next = me->co->logs;
     me->co->logs = me->log;
@@ -143,7 +144,7 @@ static void note_call(side *me, const kw_run_ref *call) {
   if (log->count == log->capacity) {
     log->capacity = log->capacity ? 2 * log->capacity : 64;
     log->calls = realloc(log->calls, log->capacity * sizeof *log->calls);
-    if (!log->calls) abort();
+    if (!log->calls) kw_out_of_memory();
   }
   log->calls[log->count++] = *call;
 }
@@ -243,7 +244,8 @@ static bool out_of_time(const coordinator *co, double now) {
   return limit > 0 && now - co->start > limit;
 }
 
-/* Contract tests and programs go one by one: after a failure the next one gets a fresh process. */
+/* Contract tests and programs go one by one: after a failure, and after one that was left halfway, the next one gets a
+ * fresh process. */
 static void run_contract_batch(side *me, const batch *b) {
   coordinator *co = me->co;
   kw_process_stop(&me->process);
@@ -264,7 +266,8 @@ static void run_contract_batch(side *me, const batch *b) {
     if (read != KW_READ_OK) blame(me, result, read);
     if (read == KW_READ_STOPPED) break;
     note_call(me, &(kw_run_ref){i, 0});
-    if (!kw_outcome_is_good(result->result.outcome)) kw_process_stop(&me->process);
+    const kw_outcome outcome = result->result.outcome;
+    if (!kw_outcome_is_good(outcome) || outcome == KW_OUTCOME_NOT_TRIED) kw_process_stop(&me->process);
   }
   kw_process_stop(&me->process);
 }
@@ -304,7 +307,7 @@ static void try_again(coordinator *co) {
   kw_run *run = co->run;
   uint32_t proven = 0;
   bool *settled = calloc(run->facts.op_count + 1u, sizeof *settled); /* per op: proven to hang */
-  if (!settled) abort();
+  if (!settled) kw_out_of_memory();
   for (int given_up_ones = 0; given_up_ones < 2; given_up_ones++) {
     for (uint32_t i = 0; i < run->case_count && proven < HANGS_PROVEN && !kw_stop_signal(); i++) {
       kw_run_case *c = &run->cases[i];
@@ -330,7 +333,7 @@ static bool same_group(const kw_run_case *a, const kw_run_case *b) {
 static void choose_firsts(coordinator *co) {
   const kw_run *run = co->run;
   co->firsts = calloc(run->case_count + 1u, sizeof *co->firsts);
-  if (!co->firsts) abort();
+  if (!co->firsts) kw_out_of_memory();
   const kw_run_case *last = NULL;
   for (uint32_t i = 0; i < run->case_count; i++) {
     const kw_run_case *c = &run->cases[i];
@@ -391,7 +394,7 @@ void kw_run_cases(kw_run *run) {
   pthread_mutex_init(&co.lock, NULL);
   co.hangs = calloc(run->facts.op_count + 1u, sizeof *co.hangs);
   co.places = calloc(run->case_count + 1u, sizeof *co.places);
-  if (!co.hangs || !co.places) abort();
+  if (!co.hangs || !co.places) kw_out_of_memory();
   make_batches(&co);
   co.progress = kw_progress_make(run);
   run_threads(&co, run_batches, co.batch_count);

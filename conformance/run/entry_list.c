@@ -4,6 +4,7 @@
  */
 #include "run/entry_list.h"
 
+#include "base/need.h"
 #include "base/text.h"
 
 #include <cjson/cJSON.h>
@@ -83,7 +84,7 @@ static bool read_entries(const char *path, const char *text, const kw_entry_fiel
     const size_t entries = (size_t)cJSON_GetArraySize(root) + 1;
     list->texts = calloc(entries * list->field_count, sizeof *list->texts);
     list->lines = calloc(entries, sizeof *list->lines);
-    if (!list->texts || !list->lines) abort();
+    if (!list->texts || !list->lines) kw_out_of_memory();
     const cJSON *item;
     cJSON_ArrayForEach(item, root) {
       char **texts = &list->texts[list->count * list->field_count];

@@ -142,6 +142,7 @@ static pid_t start_sleeping(const char *name) {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     char *output = read_file("output");
     there = strstr(output, "abs: begun") != NULL;
+    if (!there && waitpid(pid, NULL, WNOHANG) == pid) fail_msg("it has ended: %s", output);
     free(output);
   }
   return pid;

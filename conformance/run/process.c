@@ -61,35 +61,49 @@ typedef struct worker_ends {
   int socket, crash, note, said, leash;
 } worker_ends;
 
-/* Nothing else is to lie where a worker looks for it. */
-static void give(posix_spawn_file_actions_t *actions, int fd, int number) {
-  if (fd >= 0) posix_spawn_file_actions_adddup2(actions, fd, number);
-  if (fd < 0) posix_spawn_file_actions_addclose(actions, number);
+/* Nothing else is to lie where a worker looks for it. Returns 0 or an errno, as those below. */
+static int give(posix_spawn_file_actions_t *actions, int fd, int number) {
+  return fd >= 0 ? posix_spawn_file_actions_adddup2(actions, fd, number)
+                 : posix_spawn_file_actions_addclose(actions, number);
+}
+
+static int give_all(posix_spawn_file_actions_t *actions, const worker_ends *ends) {
+  int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (!error) error = give(actions, ends->socket, KW_WORKER_SOCKET);
+  if (!error) error = give(actions, ends->crash, KW_WORKER_CRASH);
+  if (!error) error = give(actions, ends->note, KW_WORKER_NOTE);
+  if (!error) error = give(actions, ends->leash, KW_WORKER_LEASH);
+  if (!error && ends->said >= 0) error = give(actions, ends->said, STDERR_FILENO);
+  return error;
+}
+
+static int start_in_group(const char *const *argv, const posix_spawn_file_actions_t *actions, char **environment,
+                          pid_t *out_pid) {
+  posix_spawnattr_t attributes;
+  int error = posix_spawnattr_init(&attributes);
+  if (error) return error;
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  error = posix_spawn(out_pid, argv[0], actions, &attributes, (char **)argv, environment);
+  posix_spawnattr_destroy(&attributes);
+  return error;
 }
 
 static bool spawn(const kw_run_options *options, const char *path, const worker_ends *ends, pid_t *out_pid) {
+  static atomic_uint started;
   char seed[32];
   snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
   const char *argv[4 + 16] = {path, seed, options->device};
   for (uint32_t i = 0; i < options->plugin_count; i++) argv[3 + i] = options->plugins[i];
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends->socket, KW_WORKER_SOCKET);
-  posix_spawn_file_actions_adddup2(&actions, ends->crash, KW_WORKER_CRASH);
-  give(&actions, ends->note, KW_WORKER_NOTE);
-  give(&actions, ends->leash, KW_WORKER_LEASH);
-  if (ends->said >= 0) posix_spawn_file_actions_adddup2(&actions, ends->said, STDERR_FILENO);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  static atomic_uint started;
   char **environment = make_environment(1 + atomic_fetch_add(&started, 1));
-  int error = environment ? posix_spawn(out_pid, path, &actions, &attributes, (char **)argv, environment) : ENOMEM;
+  posix_spawn_file_actions_t actions;
+  int error = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+  if (!error) {
+    error = give_all(&actions, ends);
+    if (!error) error = start_in_group(argv, &actions, environment, out_pid);
+    posix_spawn_file_actions_destroy(&actions);
+  }
   free(environment);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   errno = error;
   return error == 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "run/replay.h"
 
+#include "base/need.h"
 #include "run/alone.h"
 #include "run/stop.h"
 
@@ -60,7 +61,7 @@ static void cut_beginning(search *s) {
 /* Drops parts that are not needed, halves first, then smaller ones (delta debugging, Zeller and Hildebrandt 2002). */
 static void drop_parts(search *s) {
   kw_run_ref *rest = malloc((s->count + 1u) * sizeof *rest);
-  if (!rest) abort();
+  if (!rest) kw_out_of_memory();
   for (uint32_t part = s->count / 2; part > 0 && s->tries < TRIES; part /= 2) {
     for (uint32_t at = 0; at < s->count && s->count > 1;) {
       uint32_t length = at + part < s->count ? part : s->count - at, left = s->count - length;
@@ -82,7 +83,7 @@ static char *print_calls(const search *s) {
   char *text;
   size_t size;
   FILE *out = open_memstream(&text, &size);
-  if (!out) abort();
+  if (!out) kw_out_of_memory();
   for (uint32_t i = 0; i < s->count; i++) {
     fprintf(out, "%s%s#%u", i ? "," : "", s->cases[s->refs[i].index].id, s->refs[i].run);
   }
@@ -101,7 +102,7 @@ void kw_replay_case(const kw_run *run, kw_run_case *failed, const kw_calls *befo
               .refs = malloc((before->count + 1u) * sizeof *s.refs),
               .cases = before->cases,
               .count = before->count};
-  if (!s.refs) abort();
+  if (!s.refs) kw_out_of_memory();
   if (s.count) memcpy(s.refs, before->refs, s.count * sizeof *s.refs);
   if (s.count > 0 && fails_after(&s, s.refs, s.count)) {
     cut_beginning(&s);

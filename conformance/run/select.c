@@ -2,6 +2,7 @@
  *
  * Which cases a run consists of.
  */
+#include "base/need.h"
 #include "case/make.h"
 #include "core/base/array.h"
 #include "judge/block.h"
@@ -32,7 +33,7 @@ static char *next_glob(const char **list) {
   if (!*list) return NULL;
   const size_t length = strcspn(*list, ",");
   char *glob = strndup(*list, length);
-  if (!glob) abort();
+  if (!glob) kw_out_of_memory();
   *list = (*list)[length] ? *list + length + 1 : NULL;
   return glob;
 }
@@ -46,7 +47,7 @@ static bool op_wanted(const kw_run_options *options, const char *name) {
 
 static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op, kw_dtype dtype) {
   kw_run_case *cases = kw_array_grow(run->cases, run->case_count, sizeof *cases);
-  if (!cases) abort();
+  if (!cases) kw_out_of_memory();
   run->cases = cases;
   kw_run_case *added = &cases[run->case_count++];
   *added = (kw_run_case){.id = strdup(id), .op = op, .dtype = dtype};
@@ -57,7 +58,7 @@ static void add_unclaimed(kw_run *run, const kw_suite_op *op, kw_dtype dtype) {
   char text[96];
   snprintf(text, sizeof text, "%s/%s", op->name, kw_element_name(dtype));
   char **list = kw_array_grow(run->unclaimed, run->unclaimed_count, sizeof *list);
-  if (!list) abort();
+  if (!list) kw_out_of_memory();
   run->unclaimed = list;
   list[run->unclaimed_count++] = strdup(text);
 }
@@ -120,7 +121,7 @@ static void select_ops(kw_run *run) {
   const kw_run_options *options = run->options;
   kw_dtype half = kw_level_half(&options->level, &run->facts);
   run->without_cases = calloc(run->facts.op_count + 1u, sizeof *run->without_cases);
-  if (!run->without_cases) abort();
+  if (!run->without_cases) kw_out_of_memory();
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     const kw_op_facts *op = &run->facts.ops[i];
     if (!op_wanted(options, op->op.name)) continue;
@@ -183,7 +184,7 @@ static void select_blocks(kw_run *run) {
 /* Whether a program of this id can be made of what the device claims. */
 static bool program_exists(const kw_run *run, const char *id) {
   kw_program *program = malloc(sizeof *program);
-  if (!program) abort();
+  if (!program) kw_out_of_memory();
   const bool there = kw_program_make(id, run->options->seed, &run->facts, program);
   if (there) kw_program_free(program);
   free(program);
@@ -276,7 +277,7 @@ static bool select_before(kw_run *run, char **out_bad) {
     }
     run->before = realloc(run->before, (run->before_count + 1u) * sizeof *run->before);
     run->before_refs = realloc(run->before_refs, (run->before_count + 1u) * sizeof *run->before_refs);
-    if (!run->before || !run->before_refs) abort();
+    if (!run->before || !run->before_refs) kw_out_of_memory();
     found.id = strdup(found.id);
     run->before[run->before_count] = found;
     run->before_refs[run->before_count] = (kw_run_ref){run->before_count, (uint32_t)(mark[1] - '0')};

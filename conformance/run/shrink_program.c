@@ -2,6 +2,7 @@
  *
  * The search for the shortest program that fails as a longer one does.
  */
+#include "base/need.h"
 #include "run/shrink.h"
 
 #include "program/program.h"
@@ -105,7 +106,7 @@ static char *describe(const kw_program *program) {
 void kw_shrink_program(const kw_run *run, kw_run_case *failed) {
   shrinker s = {.run = {.options = run->options, .facts = run->facts}, .failed = failed};
   kw_program *program = malloc(sizeof *program);
-  if (!program) abort();
+  if (!program) kw_out_of_memory();
   part p = {.streams = KW_PROGRAM_STREAMS};
   char id[KW_PROGRAM_ID];
   if (kw_program_make(failed->id, run->options->seed, &run->facts, program)) {

@@ -5,6 +5,7 @@
  */
 #include "run/state.h"
 
+#include "base/need.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static void take_line(char *line, kw_run_case *const *sorted, uint32_t count) {
 
 static void take_lines(kw_run *run, char *text) {
   kw_run_case **sorted = calloc(run->case_count + 1u, sizeof(kw_run_case *));
-  if (!sorted) abort();
+  if (!sorted) kw_out_of_memory();
   for (uint32_t i = 0; i < run->case_count; i++) sorted[i] = &run->cases[i];
   qsort(sorted, run->case_count, sizeof(kw_run_case *), by_id);
   for (char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) { /* what was cut off has no end */

@@ -122,11 +122,16 @@ const char *kw_message_get_string(kw_message *message) {
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
+/* What goes by: a signal came, or the kernel had no memory at the moment. */
+static bool passes(int error) {
+  return error == EINTR || error == ENOMEM || error == ENOBUFS;
+}
+
 static bool send_all(int fd, const void *bytes, size_t length) {
   const char *p = bytes;
   while (length > 0) {
     ssize_t sent = send(fd, p, length, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && passes(errno)) continue;
     if (sent <= 0) return false;
     p += sent;
     length -= (size_t)sent;
@@ -157,11 +162,11 @@ static kw_read receive_rest(int fd, int process_fd, int64_t deadline, unsigned c
     }
     struct pollfd poll_fds[] = {{.fd = fd, .events = POLLIN}, {.fd = process_fd, .events = POLLIN}};
     int ready = poll(poll_fds, 2, wait);
-    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0 && passes(errno)) continue;
     if (ready == 0) return KW_READ_TIMEOUT;
     /* Also what a process has sent that is gone by now. */
     ssize_t got = recv(fd, bytes + *io_length, length - *io_length, MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && passes(errno)) continue;
     if (got <= 0) return KW_READ_END;
     *io_length += (size_t)got;
   }

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <link.h>
 #include <locale.h>
@@ -44,6 +45,7 @@ enum {
   OPEN,
   OPENAT,
   FCNTL,
+  FCLOSE,
   READ,
   WRITE,
 #define FAILS(type, name, failure, error, parameters, arguments) FUNCTION_##name,
@@ -55,7 +57,7 @@ enum {
 };
 
 static const char *const names[FUNCTIONS + 1] = {
-    FAILING_MEMORY, "open", "openat", "fcntl", "read", "write",
+    FAILING_MEMORY, "open", "openat", "fcntl", "fclose", "read", "write",
 #define FAILS(type, name, failure, error, parameters, arguments) #name,
 #define ENDS FAILS
 #include "failing_functions.def"
@@ -63,12 +65,15 @@ static const char *const names[FUNCTIONS + 1] = {
 #undef ENDS
 };
 
+_Static_assert(FUNCTIONS <= FAILING_FUNCTIONS, "a process has a count for each function");
+
 static atomic_bool armed;
 static int failing; /* of FUNCTIONS */
 static long failing_at;
 static bool is_lasting;
-static atomic_long calls[FUNCTIONS], failed;
-static char log_path[256];
+static atomic_long own_calls[FAILING_FUNCTIONS], failed;
+static atomic_long *calls = own_calls; /* or those of the file */
+static failing_file *file;             /* of KEYWAY_FAILING_FILE; NULL: a program that arms itself */
 
 const char *failing_function(unsigned index) {
   return index < FUNCTIONS ? names[index] : NULL;
@@ -99,24 +104,18 @@ static bool begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Whether code at this address is Keyway's: the test drivers are not. */
+/* Whether code at this address is Keyway's: the test drivers are not, and in a program that is told by the environment
+ * plugins are not: what they cannot do is their own failure. */
 static bool is_keyways(void *address) {
   struct dl_find_object object;
   if (_dl_find_object(address, &object) != 0) return false;
   const char *path = object.dlfo_link_map->l_name, *slash = strrchr(path, '/');
   const char *name = path[0] == '\0' ? program_invocation_short_name : slash != NULL ? slash + 1 : path;
   if (strstr(name, "emulated") != NULL) return false;
-  return begins(name, "libkeyway.so") || begins(name, "keyway_") || begins(name, "vendor_") ||
-         begins(name, "libcjson.so") || strcmp(name, "keyway") == 0 || strcmp(name, "keyway-probe") == 0 ||
-         strcmp(name, "keyway-worker") == 0;
-}
-
-/* A line in the file of KEYWAY_FAILING_LOG. */
-static void tell(void) {
-  int file = (int)syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-  if (file < 0) return;
-  syscall(SYS_write, file, "failed\n", (size_t)7);
-  syscall(SYS_close, file);
+  if (begins(name, "keyway_") || begins(name, "vendor_")) return file == NULL;
+  return begins(name, "libkeyway.so") || begins(name, "libcjson.so") || strcmp(name, "keyway") == 0 ||
+         strcmp(name, "keyway-probe") == 0 || strcmp(name, "keyway-worker") == 0 ||
+         strcmp(name, "keyway-plugin-host") == 0;
 }
 
 /* Whether this call fails; errno then says why. */
@@ -125,19 +124,44 @@ static bool fails(int function, int error, void *caller) {
   const long call = ++calls[function];
   if (function != failing) return false;
   if (is_lasting ? call < failing_at : call != failing_at) return false;
-  if (failed++ == 0 && log_path[0] != '\0') tell();
+  if (file != NULL && atomic_exchange(&file->failed, 1) != 0) return false;
+  failed++;
   errno = error;
   return true;
 }
 
+/* The file, and this process's place in it; NULL where there is none. */
+static failing_process *take_place(const char *path) {
+  const int descriptor = path != NULL ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0) : -1;
+  if (descriptor < 0) return NULL;
+  void *memory =
+      (void *)syscall(SYS_mmap, NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)0);
+  syscall(SYS_close, descriptor);
+  if (memory == MAP_FAILED) return NULL;
+  file = memory;
+  const unsigned place = atomic_fetch_add(&file->count, 1);
+  return place < FAILING_PROCESSES ? &file->processes[place] : NULL;
+}
+
+/* The how manieth process of its program it is. */
+static long number_of(const failing_process *process) {
+  long number = 1;
+  for (const failing_process *p = file->processes; p < process; p++)
+    number += strcmp(p->program, process->program) == 0;
+  return number;
+}
+
 __attribute__((constructor)) static void read_environment(void) {
-  const char *plan = getenv("KEYWAY_FAILING"), *log = getenv("KEYWAY_FAILING_LOG");
+  const char *plan = getenv("KEYWAY_FAILING");
   char program[64], function[64];
-  long at;
-  if (plan == NULL || sscanf(plan, "%63[^:]:%63[^:]:%ld", program, function, &at) != 3) return;
-  if (strcmp(program, program_invocation_short_name) != 0) return;
-  snprintf(log_path, sizeof log_path, "%s", log != NULL ? log : "");
-  failing_arm(function, at, false);
+  long number, at;
+  failing_process *process = take_place(getenv("KEYWAY_FAILING_FILE"));
+  if (process == NULL) return;
+  snprintf(process->program, sizeof process->program, "%s", program_invocation_short_name);
+  calls = process->calls;
+  const bool mine = plan != NULL && sscanf(plan, "%63[^:]:%ld:%63[^:]:%ld", program, &number, function, &at) == 4 &&
+                    strcmp(program, process->program) == 0 && number == number_of(process);
+  failing_arm(mine ? function : "", mine ? at : 0, false);
 }
 
 /* ---- Memory that Keyway holds ------------------------------------------------------------------------------------ */
@@ -367,6 +391,14 @@ int fcntl(int file, int command, ...) {
   void *argument = va_arg(arguments, void *);
   va_end(arguments);
   return fails(FCNTL, EMFILE, CALLER) ? -1 : real(file, command, argument);
+}
+
+/* It is closed, and then said to have failed; a text in memory has no file. */
+int fclose(FILE *file) {
+  REAL(int, fclose, (FILE *));
+  const bool in_memory = fileno(file) < 0;
+  const int result = real(file);
+  return !in_memory && fails(FCLOSE, ENOSPC, CALLER) ? EOF : result;
 }
 
 /* Of a file as given; pipes and sockets have no errors but that a signal comes. */

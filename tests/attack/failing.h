@@ -5,12 +5,13 @@
  *
  * A program that is linked with it says what fails by failing_arm. Others get it by LD_PRELOAD, and in the environment
  *
- *   KEYWAY_FAILING=PROGRAM:FUNCTION:N    in processes of that name the N-th call of the function fails
- *   KEYWAY_FAILING_LOG=FILE              gets a line when it has
+ *   KEYWAY_FAILING_FILE=FILE               a failing_file, zeroes at first: processes count their calls there
+ *   KEYWAY_FAILING=PROGRAM:K:FUNCTION:N    in the K-th process of that name the N-th call of the function fails
  */
 #ifndef KEYWAY_ATTACK_FAILING_H
 #define KEYWAY_ATTACK_FAILING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #define FAILING_API __attribute__((visibility("default")))
@@ -34,5 +35,20 @@ FAILING_API long failing_calls(unsigned index);
 FAILING_API long failing_live(void);
 FAILING_API unsigned long failing_made(void);
 FAILING_API void failing_show_live(unsigned long from);
+
+/* What processes share that got the library by LD_PRELOAD. commands.py reads it. */
+#define FAILING_FUNCTIONS 128
+#define FAILING_PROCESSES 512
+
+typedef struct failing_process {
+  char program[32];
+  atomic_long calls[FAILING_FUNCTIONS];
+} failing_process;
+
+typedef struct failing_file {
+  atomic_uint failed; /* 1: the call has failed */
+  atomic_uint count;
+  failing_process processes[FAILING_PROCESSES]; /* in the order in which they began */
+} failing_file;
 
 #endif /* KEYWAY_ATTACK_FAILING_H */

@@ -136,18 +136,36 @@ bool kw_gpu_store_read(const kw_gpu_store_key *key, void **out_bytes, size_t *ou
   return *out_bytes != NULL;
 }
 
+/* A file without a name where the file system has such: a process that is killed while it writes leaves nothing. */
+static int open_temporary(const char *path, const char *temporary, bool *out_named) {
+  char directory[NAME_MAX_LENGTH];
+  snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path), path);
+  int file = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  *out_named = file < 0;
+  unlink(temporary); /* an earlier process's */
+  return file >= 0 ? file : open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static bool give_name(int file, const char *temporary) {
+  char self[32];
+  snprintf(self, sizeof self, "/proc/self/fd/%d", file);
+  return linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
 void kw_gpu_store_write(const kw_gpu_store_key *key, const void *bytes, size_t size) {
-  char path[NAME_MAX_LENGTH], temporary[NAME_MAX_LENGTH + 8];
+  char path[NAME_MAX_LENGTH], temporary[NAME_MAX_LENGTH + 24];
+  bool named;
   header head = {.size = size};
   if (size > SIZE_LIMIT || !find_file(key, path)) return;
   memcpy(head.magic, magic, sizeof magic);
   memcpy(head.key, key->digest, sizeof head.key);
   hash(bytes, size, head.digest);
   make_directories(path);
-  snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-  int file = mkostemp(temporary, O_CLOEXEC);
+  snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)gettid());
+  int file = open_temporary(path, temporary, &named);
   if (file < 0) return;
   bool whole = write_all(file, &head, sizeof head) && write_all(file, bytes, size);
+  whole = whole && (named || give_name(file, temporary));
   if (close(file) != 0) whole = false;
   if (!whole || rename(temporary, path) != 0) unlink(temporary);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,11 +183,36 @@ static void processes_at_once_see_whole_files(void **state) {
   }
 }
 
+/* The kernel ends it at the hundredth byte. */
+static void a_process_that_ends_while_it_writes_leaves_nothing(void **state) {
+  (void)state;
+  kw_gpu_store_key key = key_of("cut off");
+  char command[200];
+  const pid_t writer = fork();
+  if (writer == 0) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, 100});
+    static const char large[4096];
+    kw_gpu_store_write(&key, large, sizeof large);
+    _exit(0);
+  }
+  int status;
+  assert_int_equal(waitpid(writer, &status, 0), writer);
+  assert_true(WIFSIGNALED(status));
+  snprintf(command, sizeof command, "test -z \"$(find %s -name '%.64s*')\"", directory,
+           strrchr(file_of(&key), '/') + 1);
+  assert_int_equal(system(command), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_kept_comes_back),         cmocka_unit_test(a_key_tells_its_parts_apart),
-      cmocka_unit_test(damaged_files_are_not_there),     cmocka_unit_test(foreign_files_are_not_there),
-      cmocka_unit_test(without_a_place_nothing_is_kept), cmocka_unit_test(processes_at_once_see_whole_files),
+      cmocka_unit_test(what_is_kept_comes_back),
+      cmocka_unit_test(a_key_tells_its_parts_apart),
+      cmocka_unit_test(damaged_files_are_not_there),
+      cmocka_unit_test(foreign_files_are_not_there),
+      cmocka_unit_test(without_a_place_nothing_is_kept),
+      cmocka_unit_test(processes_at_once_see_whole_files),
+      cmocka_unit_test(a_process_that_ends_while_it_writes_leaves_nothing),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

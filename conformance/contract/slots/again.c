@@ -165,7 +165,7 @@ int kw_child_slots_quiet(void) {
   out = dup(STDOUT_FILENO);
   err = dup(STDERR_FILENO);
   file = memfd_create("output", MFD_CLOEXEC);
-  KW_CHECK(out >= 0 && err >= 0 && file >= 0 && atexit(pass_on_words) == 0, "no descriptors");
+  KW_NEED(out >= 0 && err >= 0 && file >= 0 && atexit(pass_on_words) == 0, "descriptors");
   dup2(file, STDOUT_FILENO);
   dup2(file, STDERR_FILENO);
   fail_in_all_ways(launch);

@@ -199,7 +199,7 @@ int kw_child_slots_threads_read(void) {
   static reading r;
   kw_bench_open();
   r.rounds = READ_SIZES * kw_soak_count(2, 20, 200);
-  KW_CHECK(pthread_barrier_init(&r.barrier, NULL, KW_TEST_THREADS) == 0, "no barrier");
+  KW_NEED(pthread_barrier_init(&r.barrier, NULL, KW_TEST_THREADS) == 0, "barriers");
   for (int i = 0; i < KW_TEST_THREADS; i++) {
     r.streams[i] = kw_bench_stream((uint64_t)i + 1);
     r.mems[i] = kw_bench_memory(READ_MOST);

@@ -246,7 +246,7 @@ int kw_child_slots_allocating(void) {
   static allocating a;
   kw_bench_open();
   a.rounds = kw_soak_count(10, 1000, 20000);
-  KW_CHECK(pthread_barrier_init(&a.barrier, NULL, KW_TEST_THREADS) == 0, "no barrier");
+  KW_NEED(pthread_barrier_init(&a.barrier, NULL, KW_TEST_THREADS) == 0, "barriers");
   for (int i = 0; i < KW_TEST_THREADS; i++) a.streams[i] = kw_bench_stream((uint64_t)i + 1);
   kw_test_run_threads(allocate, &a);
   pthread_barrier_destroy(&a.barrier);

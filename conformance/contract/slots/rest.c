@@ -73,7 +73,7 @@ static void *call_main(void *user) {
 }
 
 void kw_bench_start(kw_bench_caller *caller) {
-  KW_CHECK(pthread_create(&caller->thread, NULL, call_main, caller) == 0, "no thread");
+  KW_NEED(pthread_create(&caller->thread, NULL, call_main, caller) == 0, "threads");
 }
 
 bool kw_bench_is_stuck(kw_bench_caller *caller) {
@@ -137,7 +137,7 @@ void kw_bench_open_when_stuck_or(kw_gate *gate, atomic_int *flag) {
   self->gate = gate;
   self->flag = flag;
   snprintf(self->thread, sizeof self->thread, "%d", (int)gettid());
-  KW_CHECK(pthread_create(&thread, NULL, opener_main, self) == 0, "no thread");
+  KW_NEED(pthread_create(&thread, NULL, opener_main, self) == 0, "threads");
   pthread_detach(thread);
 }
 

@@ -71,7 +71,7 @@ static void run_threads(void *user, uint64_t first, uint64_t count) {
   kw_soak_call_clear(&call, count);
   for (visitor.place = 0; visitor.place < count; visitor.place++) {
     pthread_t thread;
-    KW_CHECK(pthread_create(&thread, NULL, visit, NULL) == 0, "no thread");
+    KW_NEED(pthread_create(&thread, NULL, visit, NULL) == 0, "threads");
     pthread_join(thread, NULL);
     KW_CHECK(visitor.status == KW_OK, "thread %s got %s: %s", kw_soak_number(first + visitor.place + 1),
              kw_status_name(visitor.status), visitor.text);

@@ -57,9 +57,10 @@ static void open_lanes(void) {
   lanes.lanes = kw_host_wire->services;
 }
 
-/* Tells the application that a lane is used from now on. */
+/* Tells the application that a lane is used from now on. Where it cannot be told it would never answer: it finds this
+ * process ended. */
 static void announce(uint32_t lane) {
-  kw_notice_send(KW_WIRE_SOCKET_FD, &(kw_wire_notice){.what = KW_NOTICE_LANE, .number = lane}, -1);
+  if (!kw_notice_send(KW_WIRE_SOCKET_FD, &(kw_wire_notice){.what = KW_NOTICE_LANE, .number = lane}, -1)) abort();
 }
 
 typedef struct asking {

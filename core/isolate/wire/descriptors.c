@@ -96,7 +96,8 @@ kw_arrival kw_notice_receive(int socket, bool wait, kw_wire_notice *out_notice, 
       .msg_iov = &piece, .msg_iovlen = 1, .msg_control = extra.bytes, .msg_controllen = sizeof extra.bytes};
   *out_descriptor = -1;
   const ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-  if (size < 0) return errno == EINTR || errno == EAGAIN ? KW_ARRIVED_NOTHING : KW_ARRIVED_END;
+  const bool passes = size < 0 && (errno == EINTR || errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS);
+  if (size < 0) return passes ? KW_ARRIVED_NOTHING : KW_ARRIVED_END;
   const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
       head->cmsg_len >= CMSG_LEN(sizeof(int))) {
