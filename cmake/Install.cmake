@@ -14,7 +14,7 @@ set(KEYWAY_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/${KEYWAY_PLUGIN_SUBDIR})
 # ---- sdk
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi/include/keyway ${PROJECT_SOURCE_DIR}/backends/gpu/include/keyway
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk FILES_MATCHING PATTERN "*.h")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # keyway_abi is what a plugin sees: it becomes keyway::plugin. keyway_gpu is the plugin kit, keyway::gpu.
 set_target_properties(keyway_abi PROPERTIES EXPORT_NAME plugin)

@@ -69,6 +69,9 @@ inline kw_value kw_make_scalar(bool b) {
 inline kw_value kw_make_scalar(float f) {
   return kw_arg_scalar_f64(static_cast<double>(f));
 }
+inline kw_value kw_make_scalar(long double f) {
+  return kw_arg_scalar_f64(static_cast<double>(f));
+}
 inline kw_value kw_make_scalar(double f) {
   return kw_arg_scalar_f64(f);
 }
