@@ -162,7 +162,7 @@ static void doctor_shows_every_candidate(void **state) {
   cJSON *json = run_json("doctor --json");
   const cJSON *plugins = check_fields(json, "plugins",
                                       (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi",
-                                                       "devices", "native", "options", NULL});
+                                                       "devices", "native", "options", "allowed_by", NULL});
   check("doctor", 0, "native: events, ");
   check_fields(json, "environment", (const char *[]){"name", "value", "meaning", NULL});
   check_fields(json, "folders", (const char *[]){"path", "state", "reason", "origin", NULL});
@@ -241,6 +241,8 @@ static void doctor_tries_devices_and_doubts_the_environment(void **state) {
              {"KEYWAY_PLUGINS", "opencl", "NOT UNDERSTOOD"},
              {"KEYWAY_THREADS", "-3", "NOT UNDERSTOOD"},
              {"KEYWAY_TRACE_LIMIT", "512M", "NOT UNDERSTOOD"}, /* as the library itself says */
+             {"KEYWAY_TRUST", "list", "NOT UNDERSTOOD"},
+             {"KEYWAY_TRUST", "/no/list", "allows none at all: there is no file /no/list"},
              {"KEYWAY_FALBACK", "warn", "KEYWAY_FALBACK"}};
   for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
     const char *before = getenv(odd[i].name);

@@ -45,6 +45,34 @@ static void add_folders_json(cJSON *array) {
   }
 }
 
+static void add_trust_json(cJSON *array) {
+  kw_trust_file file = {.struct_size = sizeof file};
+  for (uint32_t i = 0; kw_plugin_get_trust_file(i, &file) == KW_OK; ++i) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "path", file.path);
+    cJSON_AddNumberToObject(json, "rules", file.rule_count);
+    cJSON_AddStringToObject(json, "reason", file.reason);
+    cJSON_AddItemToArray(array, json);
+  }
+}
+
+/* Paths may come from the environment: the table leaves no control characters in them. */
+static void print_trust(void) {
+  kw_trust_file file = {.struct_size = sizeof file};
+  if (kw_plugin_get_trust_file(0, &file) != KW_OK) {
+    printf("\nNo list says which plugins may be opened (/etc/keyway/trust, KEYWAY_TRUST): all may.\n");
+    return;
+  }
+  kw_cli_table *table = kw_cli_table_create((const char *[]){"PLUGINS THAT MAY BE OPENED", ">RULES", NULL});
+  for (uint32_t i = 0; kw_plugin_get_trust_file(i, &file) == KW_OK; ++i) {
+    kw_cli_table_add(table, "%s", file.path);
+    kw_cli_table_add(table, "%u", file.rule_count);
+    if (*file.reason) kw_cli_table_note(table, "allows none at all: %s", file.reason);
+  }
+  putchar('\n');
+  kw_cli_table_print(table);
+}
+
 static void add_environment_json(cJSON *array) {
   char text[256];
   for (uint32_t i = 0; i < kw_environment_variable_count; ++i) {
@@ -128,6 +156,7 @@ static void print_surroundings(void) {
   }
   putchar('\n');
   kw_cli_table_print(folders);
+  print_trust();
   print_environment();
   print_tools();
 }
@@ -218,6 +247,7 @@ static cJSON *report_as_json(const kw_plugin_report *report) {
   cJSON_AddStringToObject(json, "stage", kw_stage_name(report->reached));
   cJSON_AddStringToObject(json, "status", kw_status_name(report->status));
   cJSON_AddStringToObject(json, "reason", report->reason);
+  cJSON_AddStringToObject(json, "allowed_by", report->trust);
   cJSON_AddStringToObject(json, "key", report->key);
   cJSON_AddStringToObject(json, "vendor", report->vendor);
   cJSON_AddStringToObject(json, "version", report->version);
@@ -260,6 +290,7 @@ static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) 
   if (report->isolated) kw_cli_table_note(table, "runs in a process of its own");
   note_natives(table, report->native);
   note_options(table, report);
+  if (*report->trust) kw_cli_table_note(table, "allowed by %s", report->trust);
   kw_cli_table_note(table, "%s", report->path);
 }
 
@@ -337,6 +368,7 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
     add_trials_json(cJSON_AddArrayToObject(json, "trials"), trials, tried);
     free(trials);
     add_folders_json(cJSON_AddArrayToObject(json, "folders"));
+    add_trust_json(cJSON_AddArrayToObject(json, "trust"));
     add_environment_json(cJSON_AddArrayToObject(json, "environment"));
     add_tools_json(cJSON_AddArrayToObject(json, "tools"));
     return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;

@@ -38,6 +38,7 @@ const kw_environment_variable kw_environment_variables[] = {
      "reference|baseline|avx2|avx512|avx512_fp16"},
     {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above",
      SETTING "(;" SETTING ")*"},
+    {"KEYWAY_TRUST", "a file that lists the plugins that may be opened, beside the machine's /etc/keyway/trust", "/.*"},
     {"KEYWAY_ISOLATE", "NAME[,NAME] or *: these plugins run in processes of their own",
      "[*]|[a-z0-9_.]+(,[a-z0-9_.]+)*"},
     {"KEYWAY_ISOLATE_TIMEOUT_MS", "how long such a process may take to answer; default: 60000; 0: for ever",

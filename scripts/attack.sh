@@ -14,7 +14,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-targets=(schema option device_name plugin_file facts isolate_manifest dlpack ring npy value trace capture protocol report known_failures
+targets=(schema option device_name plugin_file facts isolate_manifest trust dlpack ring npy value trace capture protocol report known_failures
   package_manifest store)
 sweeps=(sweep-cpu sweep-npu sweep-levelzero sweep-cuda sweep-hip)
 attacks=("${sweeps[@]}" commands calls-cpu calls-npu suite threads "${targets[@]/#/fuzz-}")

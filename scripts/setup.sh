@@ -19,7 +19,7 @@ minimal=(
 )
 rest=(
   libclblast-dev libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
-  g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils minisign perl lcov abigail-tools
+  g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils minisign libsodium23 perl lcov abigail-tools
   git python3 python3-dev python3-numpy python3-venv
   libamdhip64-5 libhiprtc-builtins5 libdnnl2
 )

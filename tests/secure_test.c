@@ -45,6 +45,7 @@ static void start_in_full_environment(void) {
   setenv("KEYWAY_DETERMINISTIC", "1", 1);
   setenv("KEYWAY_OPTIONS", "keyway.cpu.memory_limit=1000000", 1);
   setenv("KEYWAY_PROBE_TIMEOUT_MS", "10000", 1);
+  if (raised) setenv("KEYWAY_TRUST", "/no/list", 1); /* no plugin could be opened */
   CHECK_OK(kw_plugin_load(fixture_path("plain")));
   kw_device *device;
   kw_tensor *x, *sum = NULL;

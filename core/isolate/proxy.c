@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "isolate/objects.h"
 #include "isolate/pending.h"
+#include "plugin/discover.h"
 #include "plugin/plugin.h"
 
 #include "isolate/wire/slot_codec.h"
@@ -246,7 +247,9 @@ static kw_status start_again(kw_proxy *proxy, kw_link **out_link) {
   kw_stage reached;
   uint64_t slots;
   kw_link *link;
-  kw_status status = kw_proxy_open(proxy, &link, &answer, &slots, &reached);
+  kw_status status = kw_candidate_confirm(proxy->path);
+  if (status != KW_OK) return status;
+  status = kw_proxy_open(proxy, &link, &answer, &slots, &reached);
   if (status != KW_OK) {
     free_answer(&answer);
     return status;

@@ -100,6 +100,11 @@ static uint64_t nanoseconds(struct timespec time) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+static void check_trust(kw_candidate *candidate, const kw_safe_path *found) {
+  const kw_status status = kw_trust_judge(found, candidate->trust);
+  if (status != KW_OK) refuse(candidate, status, "%s", candidate->trust);
+}
+
 static void check(kw_candidate *candidate, const kw_safe_path *found) {
   if (S_ISDIR(found->info.st_mode)) {
     refuse(candidate, KW_ERR_IO, "is a directory");
@@ -113,15 +118,20 @@ static void check(kw_candidate *candidate, const kw_safe_path *found) {
     refuse(candidate, status_of(found->error), "cannot be read: %s", strerror(found->error));
   } else {
     check_contents(candidate, found->file);
+    if (candidate->status == KW_OK) check_trust(candidate, found);
     if (found->danger[0] != '\0' && candidate->status == KW_OK) refuse(candidate, KW_OK, "warning: %s", found->danger);
   }
 }
 
-kw_status kw_candidate_examine(const char *path, bool vouched, kw_candidate *out_candidate) {
+static kw_status open_candidate(const char *path, kw_safe_path *out_found) {
   const char *library = kw_library_directory();
-  if (library == NULL) return KW_ERR_OUT_OF_MEMORY;
+  if (library == NULL || kw_trust_start() != KW_OK) return KW_ERR_OUT_OF_MEMORY;
+  return kw_safe_path_open(path, library, out_found);
+}
+
+kw_status kw_candidate_examine(const char *path, bool vouched, kw_candidate *out_candidate) {
   kw_safe_path found;
-  kw_status status = kw_safe_path_open(path, library, &found);
+  kw_status status = open_candidate(path, &found);
   if (status != KW_OK) return status;
   kw_candidate candidate = {.path = strdup(found.path), .vouched = vouched, .status = KW_OK};
   candidate.device = found.info.st_dev;
@@ -134,6 +144,18 @@ kw_status kw_candidate_examine(const char *path, bool vouched, kw_candidate *out
   if (candidate.path == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the path of a plugin");
   *out_candidate = candidate;
   return KW_OK;
+}
+
+kw_status kw_candidate_confirm(const char *path) {
+  kw_safe_path found;
+  char text[KW_TRUST_TEXT_SIZE];
+  if (kw_trust_file_count() == 0) return KW_OK;
+  kw_status status = open_candidate(path, &found);
+  if (status != KW_OK) return status;
+  status = found.file >= 0 ? kw_trust_judge(&found, text) : KW_ERR_IO;
+  if (status != KW_OK) kw_fail(status, "%s", found.file >= 0 ? text : "the file cannot be read any more");
+  if (found.file >= 0) close(found.file);
+  return status;
 }
 
 /* ---- All files --------------------------------------------------------------------------------------------------- */

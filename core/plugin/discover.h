@@ -9,6 +9,8 @@
 #ifndef KEYWAY_CORE_DISCOVER_H
 #define KEYWAY_CORE_DISCOVER_H
 
+#include "plugin/trust.h"
+
 #include <keyway/keyway.h>
 
 /* A file, or a place that should have held some. */
@@ -23,6 +25,7 @@ typedef struct kw_candidate {
   bool helper_library; /* a library beside plugins: no plugin, and nothing is wrong with it */
   kw_status status;    /* KW_OK: may be opened */
   char reason[512];    /* why not; or a warning when status is KW_OK */
+  char trust[KW_TRUST_TEXT_SIZE]; /* by which rules it is allowed; "" where no list is in force (trust.h) */
 } kw_candidate;
 
 typedef struct kw_candidates {
@@ -43,6 +46,10 @@ void kw_candidates_free(kw_candidates *candidates);
  * path is the caller's to free; a file that must not be opened is KW_OK with candidate.status set. KW_ERR_NOT_FOUND
  * when there is nothing of that name, KW_ERR_OUT_OF_MEMORY when memory or files are short. */
 kw_status kw_candidate_examine(const char *path, bool vouched, kw_candidate *out_candidate);
+
+/* Right before the file is opened: whether lists of trust, where there are some, still allow what it is now.
+ * KW_ERR_PERMISSION with the reason, or what kept the file from being looked at. */
+kw_status kw_candidate_confirm(const char *path);
 
 /* The directory that holds keyway/plugins and keyway/keyway-probe: libkeyway.so's own, or ../lib seen from a program
  * that contains the library. Lives as long as the process; "" when it cannot be told. NULL with an error when memory or

@@ -76,6 +76,7 @@ static void begin_report(listing *l) {
   report->key = report->vendor = report->version = report->description = report->build = report->sanitizer = "";
   report->path = intern(candidate->path, &l->starved);
   report->reason = intern(candidate->reason, &l->starved);
+  report->trust = intern(candidate->status == KW_OK ? candidate->trust : "", &l->starved);
 }
 
 /* Two plugins of one vendor and key cannot both be named. The first one stays. */
@@ -344,6 +345,7 @@ static void end_failed(kw_plugin_entry *entry, kw_stage reached, kw_status statu
   entry->report.status = status;
   entry->report.reason = intern(kw_error_sentence(reason, sizeof reason), &ignored);
   entry->report.device_count = 0;
+  if (status == KW_ERR_PERMISSION) entry->report.trust = ""; /* it is another file by now */
 }
 
 /* Under the lock. */
@@ -368,7 +370,8 @@ static kw_status open_here(kw_plugin_entry *entry) {
   kw_plugins_unlock();
   progress p = {.reached = KW_STAGE_FOUND};
   bool apart = false;
-  kw_status status = kw_isolate_wanted(entry->candidate.path, &plugin->desc, &apart);
+  kw_status status = kw_candidate_confirm(entry->candidate.path);
+  if (status == KW_OK) status = kw_isolate_wanted(entry->candidate.path, &plugin->desc, &apart);
   starved = status == KW_ERR_OUT_OF_MEMORY;
   if (!entry->candidate.vouched && !apart) p.mark = kw_quarantine_begin(&entry->candidate);
   fenv_t environment; /* a library linked with -ffast-math flushes subnormals in the thread that opens it */

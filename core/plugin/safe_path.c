@@ -57,8 +57,14 @@ static bool is_at_or_above(const char *path, const char *folder) {
   return strncmp(path, folder, length) == 0 && (folder[length] == '/' || folder[length] == '\0');
 }
 
+/* Nobody but root could have put something here. */
+static bool is_roots(const struct stat *info) {
+  return info->st_uid == 0 && (S_ISLNK(info->st_mode) || (info->st_mode & (S_IWGRP | S_IWOTH)) == 0);
+}
+
 /* The first danger on the way is the one that is told. */
 static void judge_step(walk *w, const struct stat *info, const char *path) {
+  w->found->is_roots = w->found->is_roots && is_roots(info);
   if (w->found->danger[0] != '\0' || is_at_or_above(path, w->trusted_folder)) return;
   char what[300];
   snprintf(what, sizeof what, "%s %.250s", S_ISLNK(info->st_mode) ? "the link" : "the folder", path);
@@ -162,6 +168,7 @@ static kw_status step(walk *w, const char *name) {
 static kw_status finish(walk *w) {
   kw_safe_path *found = w->found;
   if (found->info.st_mode != 0) { /* a file: its own permissions come last */
+    found->is_roots = found->is_roots && is_roots(&found->info);
     if (found->danger[0] == '\0') judge(&found->info, "the file", found->danger, sizeof found->danger);
     return KW_OK;
   }
@@ -181,7 +188,7 @@ static kw_status walk_all(walk *w) {
 }
 
 kw_status kw_safe_path_open(const char *path, const char *trusted_folder, kw_safe_path *out_found) {
-  kw_safe_path found = {.file = -1};
+  kw_safe_path found = {.file = -1, .is_roots = true};
   walk w = {.found = &found, .asked = path, .trusted_folder = trusted_folder, .folder = -1};
   char here[PATH_MAX] = "";
   if (path[0] != '/' && getcwd(here, sizeof here) == NULL) return fail_errno(&w, errno);

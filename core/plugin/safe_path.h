@@ -14,6 +14,7 @@
 #include <keyway/types.h>
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* What a path names. */
@@ -23,6 +24,7 @@ typedef struct kw_safe_path {
   int file;  /* the descriptor, O_RDONLY, of a regular file or a folder; -1 of anything else. Closed by the caller */
   int error; /* the errno of opening it, where that failed and all else went well; 0 otherwise */
   char danger[400]; /* what is unsafe about it; "" when nothing is */
+  bool is_roots;    /* all on the way belongs to root, and neither a group nor everyone may write it */
 } kw_safe_path;
 
 /* KW_ERR_NOT_FOUND when there is nothing of that name, KW_ERR_OUT_OF_MEMORY when memory or files are short, KW_ERR_IO

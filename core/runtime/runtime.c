@@ -189,3 +189,17 @@ kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_direc
   kw_struct_write(out_directory, directory, sizeof *directory);
   return KW_OK;
 }
+
+kw_status kw_plugin_get_trust_file(uint32_t index, kw_trust_file *out_file) {
+  kw_status status = kw_struct_check_given("kw_plugin_get_trust_file", out_file);
+  if (status == KW_OK) status = kw_runtime_start();
+  if (status == KW_OK) status = kw_trust_start();
+  if (status != KW_OK) return status;
+  const kw_trust_file *file = kw_trust_file_at(index);
+  if (file == NULL) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%u trust files are in force; there is no number %u", kw_trust_file_count(),
+                   index);
+  }
+  kw_struct_write(out_file, file, sizeof *file);
+  return KW_OK;
+}

@@ -107,6 +107,8 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *                           (ignored in programs with raised privileges)
  *   KEYWAY_PLUGINS          -NAME[,-NAME]: goes without these plugins: names of files (keyway_opencl or opencl), keys
  *                           or vendor.key
+ *   KEYWAY_TRUST            a file that lists the plugins that may be opened, beside the machine's /etc/keyway/trust:
+ *                           both have to allow one (docs/security.md; ignored in programs with raised privileges)
  *   KEYWAY_ISOLATE          NAME[,NAME] or *: these plugins run in processes of their own, whose end is a lost device;
  *                           as the option acme.npu.isolate=1 (ignored in programs with raised privileges)
  *   KEYWAY_ISOLATE_TIMEOUT_MS  a plugin in its own process that does not answer for so long has hung, ten times as
@@ -173,11 +175,12 @@ typedef struct kw_plugin_report {
   uint32_t reserved;
   uint32_t opened;   /* 1: its library is open for this process; 0: all of this is what a helper process showed */
   uint32_t isolated; /* 1: it runs in a process of its own, or will when it is opened, as things are set now */
+  const char *trust; /* by which rules it may be opened, where there are trust files; "" otherwise */
 } kw_plugin_report;
 
 /* Loads one plugin file beyond those discovered, and opens it. The caller vouches for the file: unsafe permissions are
- * only warned about, and quarantine does not hold. Loading a file twice is KW_OK. The plugin's report tells more than
- * the status. */
+ * only warned about, and quarantine does not hold; a trust file (kw_trust_file) does. Loading a file twice is KW_OK.
+ * The plugin's report tells more than the status. */
 KW_API kw_status kw_plugin_load(const char *path);
 KW_API kw_status kw_plugin_count(uint32_t *out_count);
 KW_API kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report);
@@ -199,6 +202,18 @@ typedef struct kw_plugin_directory {
 } kw_plugin_directory;
 /* In the order of the search. KW_ERR_NOT_FOUND past the end; after KW_INIT_NO_DISCOVERY there are none. */
 KW_API kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_directory);
+
+/* A list of the plugins that may be opened (docs/security.md): /etc/keyway/trust, or what KEYWAY_TRUST names. Each that
+ * is there has to allow a plugin; otherwise none of its code runs, also where kw_plugin_load names it. Strings live as
+ * long as the process. */
+typedef struct kw_trust_file {
+  uint32_t struct_size;
+  uint32_t rule_count;
+  const char *path;
+  const char *reason; /* why it allows nothing at all: it cannot be read or understood; "" otherwise */
+} kw_trust_file;
+/* KW_ERR_NOT_FOUND past the end; without a list there is none. */
+KW_API kw_status kw_plugin_get_trust_file(uint32_t index, kw_trust_file *out_file);
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
