@@ -224,16 +224,22 @@ void kw_facts_free(kw_plugin_facts *facts) {
 }
 
 bool kw_facts_refuse(kw_plugin_facts *facts, kw_status status, const char *reason) {
+  /* Its helper may have had all stages behind it, and ended then. */
+  const kw_stage reached = facts->reached < KW_STAGE_INIT ? facts->reached : KW_STAGE_PROBE;
   cJSON *text = cJSON_CreateString(reason), *number = cJSON_CreateNumber(status);
-  if (text == NULL || number == NULL) {
+  cJSON *stage = cJSON_CreateNumber(reached);
+  if (text == NULL || number == NULL || stage == NULL) {
     cJSON_Delete(text);
     cJSON_Delete(number);
+    cJSON_Delete(stage);
     return false;
   }
   cJSON_ReplaceItemInObjectCaseSensitive(facts->document, "reason", text);
   cJSON_ReplaceItemInObjectCaseSensitive(facts->document, "status", number);
+  cJSON_ReplaceItemInObjectCaseSensitive(facts->document, "reached", stage);
   facts->reason = text->valuestring;
   facts->status = status;
+  facts->reached = reached;
   return true;
 }
 

@@ -16,7 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (uint32_t i = 0; i < facts->option_count; i++) INPUT_CHECK(strlen(facts->options[i]->key) > 0);
   for (uint32_t i = 0; i < facts->device_count; i++) kw_facts_attribute(facts, i, "numa_node");
   for (uint32_t i = 0; kw_facts_seen(facts, "libraries", i) != NULL; i++) continue;
-  if (kw_facts_refuse(facts, KW_ERR_IO, "refused")) INPUT_CHECK(strcmp(facts->reason, "refused") == 0);
+  if (kw_facts_refuse(facts, KW_ERR_IO, "refused")) {
+    INPUT_CHECK(strcmp(facts->reason, "refused") == 0);
+    INPUT_CHECK(facts->reached < KW_STAGE_INIT);
+  }
   kw_facts_free(facts);
   return 0;
 }
