@@ -119,7 +119,9 @@ static void name_in_c(const char *name, char *text, size_t size) {
   for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; ++i) {
     if (strcmp(name, other_names[i].op) == 0) snprintf(text, size, "%s", other_names[i].name);
   }
-  for (; *text; ++text) *text = (char)tolower((unsigned char)*text);
+  for (; *text; ++text) {
+    if (*text >= 'A' && *text <= 'Z') *text = (char)(*text - 'A' + 'a');
+  }
 }
 
 /* "out", "out_values" where the schema names the results, "out_0" where it does not. */
