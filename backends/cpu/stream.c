@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STACK (256u << 10) /* at least: KW_THREAD_STACK of keyway.h */
+
 void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task) {
   pthread_mutex_lock(&stream->lock);
   if (stream->last) {
@@ -56,13 +58,21 @@ static void *work(void *stream_pointer) {
   return NULL;
 }
 
-/* Signals belong to the application's threads: the worker blocks them all. */
+/* Signals belong to the application's threads: the worker blocks them all. Kernels and host functions run on it. */
 static int start_worker(kw_cpu_stream *stream) {
   sigset_t all, before;
+  pthread_attr_t attributes;
+  size_t stack;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  if (pthread_attr_getstacksize(&attributes, &stack) != 0 || stack < STACK) {
+    pthread_attr_setstacksize(&attributes, STACK);
+  }
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&stream->worker, NULL, work, stream);
+  error = pthread_create(&stream->worker, &attributes, work, stream);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
   return error;
 }
 

@@ -73,13 +73,14 @@ static bool status_has_class(kw_status status) {
 }
 
 kw_status kw_status_canonical(kw_status status) {
-  if (status_has_name(status)) return status;
+  if (status_has_name(status) || status == KW_ERR_CANCELLED) return status;
   return status_has_class(status) ? classes[KW_STATUS_CLASS(status)].canonical : KW_ERR_INTERNAL;
 }
 
 const char *kw_status_name(kw_status status) {
   static _Thread_local char text[48];
   if (status_has_name(status)) return status_names[status];
+  if (status == KW_ERR_CANCELLED) return "cancelled";
   const uint32_t own = KW_STATUS_OF_PLUGIN(0, 0), code = (uint32_t)status & 0xffffffu;
   if (!status_has_class(status)) {
     snprintf(text, sizeof text, "status %d", status);

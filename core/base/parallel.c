@@ -16,11 +16,13 @@
 
 #include "base/cpus.h"
 #include "base/log.h"
+#include "base/thread.h"
+
+#include <keyway/keyway.h>
 
 #include <fenv.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,8 +35,9 @@
 #define THREAD_LIMIT 1024
 #define LOOPS 32 /* at once; further ones run on their callers alone, which are enough to fill the CPUs */
 #define CACHE_LINE 64
-#define SPIN_NS 20000  /* about what it costs to sleep and be woken: spinning costs twice the best choice at most */
-#define SPIN_PAUSES 32 /* between two looks at the clock */
+#define WATCHED_GRAINS 64 /* of a piece, where somebody may cancel: some 640 us */
+#define SPIN_NS 20000     /* about what it costs to sleep and be woken: spinning costs twice the best choice at most */
+#define SPIN_PAUSES 32    /* between two looks at the clock */
 
 /* loop.state */
 #define INSIDE UINT32_C(0xffff) /* workers that run pieces */
@@ -49,6 +52,7 @@ typedef struct task {
   int64_t n;
   int64_t piece; /* indices */
   uint32_t pieces;
+  const volatile int *cancel; /* not 0 there: no more of it; or NULL */
 } task;
 
 /* `task` is written before `state` says OPEN, and again only after it has said that nobody is inside. */
@@ -56,6 +60,7 @@ typedef struct loop {
   alignas(CACHE_LINE) atomic_uint state;
   task task;
   atomic_bool taken;                    /* by a caller */
+  atomic_bool cut;                      /* it was cancelled */
   alignas(CACHE_LINE) atomic_uint next; /* first piece that no thread has taken */
 } loop;
 
@@ -69,6 +74,7 @@ static alignas(CACHE_LINE) atomic_int looking, sleeping;
 static atomic_uint workers; /* that were started */
 static atomic_flag starting = ATOMIC_FLAG_INIT;
 static _Thread_local bool inside; /* a body */
+static _Thread_local const volatile int *watched;
 
 /* ---- How many threads -------------------------------------------------------------------------------------------- */
 
@@ -202,12 +208,24 @@ static void leave(loop *l) {
   if ((before & INSIDE) == 1 && (before & CALLER_SLEEPS) != 0) wake(&l->state, 1);
 }
 
+static bool is_cancelled(const task *t) {
+  return t->cancel != NULL && __atomic_load_n(t->cancel, __ATOMIC_RELAXED) != 0;
+}
+
+static void run_body(const task *t, uint32_t piece) {
+  const int64_t begin = piece * t->piece;
+  t->body(t->user, begin, piece + 1 == t->pieces ? t->n : begin + t->piece);
+}
+
 static bool run_piece(loop *l) {
   const task *t = &l->task;
   const uint32_t piece = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
   if (piece >= t->pieces) return false;
-  const int64_t begin = piece * t->piece;
-  t->body(t->user, begin, piece + 1 == t->pieces ? t->n : begin + t->piece);
+  if (is_cancelled(t)) {
+    atomic_store_explicit(&l->cut, true, memory_order_relaxed);
+    return false;
+  }
+  run_body(t, piece);
   return true;
 }
 
@@ -269,24 +287,13 @@ static void *work(void *unused) {
   return NULL;
 }
 
-/* Workers take no signals: those are the application's. A thread that cannot be had is done without. */
+/* A thread that cannot be had is done without. */
 static void start_workers(void) {
   if (atomic_load_explicit(&workers, memory_order_relaxed) + 1 >= thread_count) return;
   if (atomic_flag_test_and_set(&starting)) return; /* another caller is at it */
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &old);
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) == 0) {
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    while (atomic_load(&workers) + 1 < thread_count && pthread_create(&thread, &attributes, work, NULL) == 0) {
-      pthread_setname_np(thread, "keyway-loop");
-      atomic_fetch_add(&workers, 1);
-    }
-    pthread_attr_destroy(&attributes);
+  while (atomic_load(&workers) + 1 < thread_count && kw_thread_start(work, NULL, "keyway-loop") == 0) {
+    atomic_fetch_add(&workers, 1);
   }
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
   atomic_flag_clear(&starting);
 }
 
@@ -301,12 +308,16 @@ static loop *take_slot(void) {
   return NULL;
 }
 
-/* Multiples of the grain: at least one, and as many more as leave each thread PIECES_PER_THREAD pieces. */
+/* Multiples of the grain: at least one, and as many more as leave each thread PIECES_PER_THREAD pieces; no long ones
+ * where somebody may cancel, unless there were too many to count. */
 static task divide(int64_t n, int64_t grain, kw_range_fn body, void *user) {
   const int64_t share = n / ((int64_t)thread_count * PIECES_PER_THREAD);
-  const int64_t piece = share > grain ? share - share % grain : grain;
+  int64_t piece = share > grain ? share - share % grain : grain;
+  if (watched != NULL && piece / grain > WATCHED_GRAINS && n / (grain * WATCHED_GRAINS) < UINT32_MAX) {
+    piece = grain * WATCHED_GRAINS;
+  }
   const uint32_t pieces = (uint32_t)(n / piece + (n % piece != 0));
-  return (task){.body = body, .user = user, .n = n, .piece = piece, .pieces = pieces};
+  return (task){.body = body, .user = user, .n = n, .piece = piece, .pieces = pieces, .cancel = watched};
 }
 
 static void open_loop(loop *l) {
@@ -320,7 +331,8 @@ static void open_loop(loop *l) {
   call_workers(helpers);
 }
 
-static void close_loop(loop *l) {
+/* Whether it was cancelled. */
+static bool close_loop(loop *l) {
   /* Slots are taken from the first on: the number of this one says how many other loops there were when it began. */
   const bool spin = may_spin((uint32_t)(l - loops));
   uint64_t end = 0;
@@ -332,22 +344,40 @@ static void close_loop(loop *l) {
     }
     state = atomic_load(&l->state);
   }
+  const bool cut = atomic_load_explicit(&l->cut, memory_order_relaxed);
   atomic_store_explicit(&l->taken, false, memory_order_release);
+  return cut;
 }
 
-void kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user) {
-  if (n <= 0) return;
+void kw_cancel_watch(const volatile int *flag) {
+  watched = flag;
+}
+
+/* On this thread alone; in one piece, unless somebody may cancel. */
+static kw_status run_alone(int64_t n, int64_t grain, kw_range_fn body, void *user) {
+  if (watched == NULL || n <= grain || inside) {
+    body(user, 0, n);
+    return KW_OK;
+  }
+  const task t = divide(n, grain, body, user);
+  for (uint32_t piece = 0; piece < t.pieces; piece++) {
+    if (is_cancelled(&t)) return KW_ERR_CANCELLED;
+    run_body(&t, piece);
+  }
+  return KW_OK;
+}
+
+kw_status kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user) {
+  if (n <= 0) return KW_OK;
   if (grain < 1) grain = 1;
   loop *l = n <= grain || inside || kw_parallel_threads() == 1 ? NULL : take_slot();
-  if (l == NULL) {
-    body(user, 0, n);
-    return;
-  }
+  if (l == NULL) return run_alone(n, grain, body, user);
   l->task = divide(n, grain, body, user);
+  atomic_store_explicit(&l->cut, false, memory_order_relaxed);
   open_loop(l);
   inside = true;
   while (run_piece(l)) {
   }
   inside = false;
-  close_loop(l);
+  return close_loop(l) ? KW_ERR_CANCELLED : KW_OK;
 }

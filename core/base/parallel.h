@@ -25,8 +25,12 @@
  * move between pieces to a loop that comes later. None waits for another, as its caller works on it in any case; beyond
  * 32 at once it works alone. Within a body a loop is one call of its own body.
  *
+ * KW_ERR_CANCELLED, without a text: the flag that the calling thread watches (kw_cancel_watch) was not 0 before some
+ * piece, and it and others were left out. A thread that watches one has pieces of 64 grains at most, also where it is
+ * the only one. Loops within a body are whole.
+ *
  * A child that is forked within a body has no workers that could end that loop: it must not return from the body. */
-void kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user);
+kw_status kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user);
 
 uint32_t kw_parallel_threads(void);
 

@@ -5,6 +5,8 @@
  */
 #include "testing/test_parallel.h"
 
+#include <keyway/keyway.h>
+
 #include <string.h>
 
 static void each_index_is_visited_once(void **state) {
@@ -37,6 +39,41 @@ static void threads_work_side_by_side(void **state) {
   (void)state;
   assert_int_equal(kw_parallel_threads(), strtol(getenv("KEYWAY_THREADS"), NULL, 10));
   for (int i = 0; i < 1000; i++) assert_true(two_threads_meet());
+}
+
+typedef struct cancelled {
+  volatile int flag;
+  atomic_llong done; /* indices */
+  atomic_llong longest;
+  int64_t after; /* so many indices the flag is set */
+} cancelled;
+
+static void count_and_cancel(void *user, int64_t begin, int64_t end) {
+  cancelled *c = user;
+  if (end - begin > atomic_load(&c->longest)) atomic_store(&c->longest, end - begin);
+  if (atomic_fetch_add(&c->done, end - begin) + end - begin >= c->after)
+    __atomic_store_n(&c->flag, 1, __ATOMIC_RELAXED);
+}
+
+/* Each thread may be in a piece when the flag is set, and finds it set before its next one. */
+static void a_watched_loop_is_cut(void **state) {
+  (void)state;
+  enum { GRAIN = 3, PIECE = 64 * GRAIN };
+  const int64_t n = 1000000, slack = (int64_t)kw_parallel_threads() * PIECE;
+  cancelled c = {.after = 1000};
+  kw_cancel_watch(&c.flag);
+  assert_int_equal(kw_parallel_for(n, GRAIN, count_and_cancel, &c), KW_ERR_CANCELLED);
+  assert_true(c.done >= c.after && c.done <= c.after + slack);
+  assert_true(c.longest <= PIECE);
+  assert_int_equal(kw_parallel_for(n, GRAIN, count_and_cancel, &c), KW_ERR_CANCELLED); /* as long as it is set */
+  assert_true(c.done <= c.after + slack);
+  c = (cancelled){.after = INT64_MAX};
+  assert_int_equal(kw_parallel_for(n, GRAIN, count_and_cancel, &c), KW_OK);
+  assert_int_equal(c.done, n);
+  c.flag = 1;
+  assert_int_equal(kw_parallel_for(GRAIN, GRAIN, count_and_cancel, &c), KW_OK); /* one piece is not divided */
+  kw_cancel_watch(NULL);
+  assert_int_equal(kw_parallel_for(n, GRAIN, count_and_cancel, &c), KW_OK);
 }
 
 typedef struct latecomer {
@@ -183,10 +220,11 @@ static void workers_move_to_a_later_loop(void **state) {
 int main(void) {
   setenv("KEYWAY_THREADS", "4", 0);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_index_is_visited_once),  cmocka_unit_test(the_largest_loop_has_its_bounds),
-      cmocka_unit_test(threads_work_side_by_side),   cmocka_unit_test(a_loop_waits_for_its_last_piece),
-      cmocka_unit_test(nested_loops_run_inline),     cmocka_unit_test(callers_share_the_threads),
-      cmocka_unit_test(no_caller_waits_for_another), cmocka_unit_test(workers_move_to_a_later_loop),
+      cmocka_unit_test(each_index_is_visited_once),      cmocka_unit_test(a_watched_loop_is_cut),
+      cmocka_unit_test(the_largest_loop_has_its_bounds), cmocka_unit_test(threads_work_side_by_side),
+      cmocka_unit_test(a_loop_waits_for_its_last_piece), cmocka_unit_test(nested_loops_run_inline),
+      cmocka_unit_test(callers_share_the_threads),       cmocka_unit_test(no_caller_waits_for_another),
+      cmocka_unit_test(workers_move_to_a_later_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

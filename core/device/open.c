@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "base/trace.h"
 #include "device/activity.h"
 #include "device/address.h"
@@ -20,7 +21,6 @@
 #include "plugin/load.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,16 +97,7 @@ static void *close_entry(void *user) {
 
 /* For a host function: its stream, which the close waits for, waits for the function. */
 static void close_elsewhere(open_device *entry) {
-  pthread_attr_t attributes;
-  pthread_t thread;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the application's signals are for its own threads */
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  int error = pthread_create(&thread, &attributes, close_entry, entry);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  const int error = kw_thread_start(close_entry, entry, NULL);
   if (error == 0) return;
   kw_log(KW_LOG_ERROR, "%s stays open for good: no thread to close it from (%s)", entry->device.name, strerror(error));
 }

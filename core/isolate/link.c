@@ -6,6 +6,7 @@
 #include "isolate/link.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -247,24 +248,10 @@ static void *watch(void *user) {
   return NULL;
 }
 
-bool kw_link_thread(kw_thread_body *body, void *user) {
-  pthread_attr_t attributes;
-  pthread_t thread;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the application's signals are for its own threads */
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  const int error = pthread_create(&thread, &attributes, body, user);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return error == 0;
-}
-
 kw_status kw_link_start(kw_link *link, const char *program, const char *file, const char *const *words) {
   start_order order = {link, program, file, words};
   kw_link_ref(link); /* the watcher's */
-  if (!kw_link_thread(watch, &order)) {
+  if (kw_thread_start(watch, &order, NULL) != 0) {
     kw_link_unref(link);
     return kw_fail(KW_ERR_OUT_OF_MEMORY, "no thread to watch the process of %s", file);
   }

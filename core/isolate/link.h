@@ -69,10 +69,6 @@ static inline bool kw_link_is_dead(const kw_link *link) {
 /* KW_ERR_DEVICE_LOST with the text that says how the process ended, or ends: a call waits for that moment. */
 kw_status kw_link_lost(kw_link *link);
 
-/* Starts a thread that nobody joins, with all signals blocked. False: there is none to be had. */
-typedef void *kw_thread_body(void *user);
-bool kw_link_thread(kw_thread_body *body, void *user);
-
 /* Sends a notice, with a descriptor unless that is -1. False: the link is dead, or has been killed for not reading. */
 bool kw_link_notify(kw_link *link, const kw_wire_notice *notice, int descriptor);
 

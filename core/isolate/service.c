@@ -6,6 +6,7 @@
 #include "isolate/service.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "base/utf8.h"
 #include "isolate/objects.h"
 #include "isolate/pending.h"
@@ -124,7 +125,7 @@ bool kw_service_start(kw_link *link, uint32_t lane) {
   if (s == NULL) return false;
   *s = (service){link, lane};
   kw_link_ref(link);
-  if (kw_link_thread(run, s)) return true;
+  if (kw_thread_start(run, s, NULL) == 0) return true;
   kw_link_unref(link);
   free(s);
   return false;

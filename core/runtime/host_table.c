@@ -81,8 +81,10 @@ static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range
   if (n < 0 || body == NULL) {
     return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "parallel_for got %s", n < 0 ? "a negative n" : "no body"));
   }
-  kw_parallel_for(n, grain, body, user);
-  return KW_OK;
+  const kw_status status = kw_parallel_for(n, grain, body, user);
+  if (status == KW_OK) return KW_OK;
+  return kw_error_offer(
+      kw_fail(status, "the application cancelled the call: the flag it watches (kw_cancel_watch) is set"));
 }
 
 static kw_status host_thread_count(void *ctx, uint32_t *out_count) {

@@ -18,6 +18,8 @@
  *   - Objects from create/open are owned by the caller and end with destroy/release/close.
  *   - Everything is thread-safe unless its comment says otherwise; one object MUST NOT be destroyed while another
  *     thread uses it.
+ *   - A thread that calls Keyway has a stack of KW_THREAD_STACK bytes at least, beyond what the application has on it
+ *     already; a driver may need more where it compiles on the thread that asks (its plugin's page says so).
  *   - The library starts itself at the first call that needs it (it looks for plugins then). Plugins stay loaded until
  *     exit.
  *   - A process may exit at any time, from any thread, with devices open and work in flight. Plugins without open
@@ -44,6 +46,10 @@ extern "C" {
 #define KW_API
 #endif
 
+/* Bytes of stack that a thread has at least which calls Keyway or runs a host function. 160 KiB of them are a plugin's,
+ * the rest is for the library. (Where the C library gives less by itself: pthread_attr_setstacksize.) */
+#define KW_THREAD_STACK (256u << 10)
+
 typedef struct kw_device kw_device;
 typedef struct kw_stream kw_stream;
 typedef struct kw_event kw_event;
@@ -66,6 +72,17 @@ KW_API uint32_t kw_abi_version(void);
 KW_API const char *kw_error_message(void);
 /* Forgets it. */
 KW_API void kw_error_clear(void);
+/* Long computations on the host can be cancelled. From now on calls of this thread look at *flag now and then, between
+ * the pieces of their loops: when it is not 0 they leave the rest undone and fail with KW_ERR_CANCELLED. What they were
+ * to write then has any contents; everything can be used as before, and once *flag is 0 again the next call goes well.
+ * Any thread stores to *flag, also a signal handler (volatile sig_atomic_t). It stays valid until this thread has
+ * called this with another one, or with NULL, which ends it. Calls that are done before they would look, what runs on
+ * devices or on threads of a plugin's (cpu:0's streams but the default one), kernels without parallel_for, and plugins
+ * in processes of their own are not cancelled. */
+KW_API void kw_cancel_watch(const volatile int *flag);
+enum {
+  KW_ERR_CANCELLED = KW_CLASS_RETRY << 24 | 1 /* who does not know it acts as on KW_ERR_BUSY */
+};
 /* The number behind the calling thread's last failure, where its plugin gave one of its own (KW_STATUS_OF_PLUGIN) or of
  * a later version: the function that failed returned what the number's class stands for. 0 otherwise. *out_plugin, if
  * wanted, is the plugin's name, "acme.npu", or "" with 0. Both go as kw_error_message goes. */

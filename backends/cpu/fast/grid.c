@@ -164,7 +164,7 @@ typedef struct grid_run {
   atomic_int status;           /* what the threads met with */
 } grid_run;
 
-/* Offsets are elements. */
+/* Offsets are elements. It is too large for a stack. */
 typedef struct grid_block {
   int64_t taps; /* of each place, which follow each other */
   int32_t offsets[TAPS * TAPS * BLOCK];
@@ -398,21 +398,23 @@ static void write_lines(const grid_run *run, grid_block *block, const char *plan
 }
 
 static void run_blocks(void *user, int64_t begin, int64_t end) {
-  grid_block block;
-  const grid_run *run = user;
+  grid_run *run = user;
+  grid_block *block = kw_fast_room(run->host, sizeof *block, &run->status);
+  if (!block) return;
   const kw_tensor_ref *out = run->out, *image = &run->image;
   for (int64_t b = begin; b < end; b++) {
     const grid_places p = places_of(run, b);
-    settle(run, &block, &p);
+    settle(run, block, &p);
     char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 2);
     const char *plane = kw_walk_base(image) + p.image * kw_loop_step(image, 0);
     const int64_t most = run->by_lines ? KW_POOL_LINE : KW_POOL_PLANES;
     for (int64_t c = 0; c < out->shape[1]; c += most) {
-      (run->by_lines ? write_lines : write_places)(run, &block, plane + c * kw_loop_step(image, 1),
+      (run->by_lines ? write_lines : write_places)(run, block, plane + c * kw_loop_step(image, 1),
                                                    to + c * kw_loop_step(out, 1) + p.first * kw_loop_step(out, 3),
                                                    kw_least(out->shape[1] - c, most), p.n);
     }
   }
+  run->host->host_free(run->host->ctx, block);
 }
 
 /* Arguments: input, grid, interpolation_mode, padding_mode, align_corners. */
@@ -427,6 +429,7 @@ static kw_status run_grid(const kw_host_api *host, const kw_call *call, const vo
     status =
         host->parallel_for(host->ctx, blocks_of(&run), 1 + GRAIN / (out->numel / blocks_of(&run)), run_blocks, &run);
   }
+  if (status == KW_OK) status = atomic_load(&run.status);
   close_run(&run, room);
   return status;
 }
@@ -506,18 +509,18 @@ static int64_t plane_bytes(const grid_run *run) {
 }
 
 /* One image's gradient in `channels` channels from `channel` on, line by line. */
-static void spread_places(const grid_run *run, char *sums, int64_t image, int64_t channel, int64_t channels) {
-  grid_block block;
+static void spread_places(const grid_run *run, grid_block *block, char *sums, int64_t image, int64_t channel,
+                          int64_t channels) {
   _Alignas(64) char grads[LINE * BLOCK * KW_LANE_BYTES] = {0};
   const int64_t line = BLOCK * kw_lane_size(run->port->lane), step = kw_loop_step(run->grad, 3);
   const int64_t blocks = run->rows * run->blocks;
   for (int64_t b = image * blocks; b < (image + 1) * blocks; b++) {
     const grid_places p = places_of(run, b);
-    settle(run, &block, &p);
+    settle(run, block, &p);
     for (int64_t c = 0; c < channels; c++) {
       kw_port_read(run->port, grads + c % LINE * line, grad_at(run, &p, channel + c), step, p.n);
       if (c % LINE < LINE - 1 && c < channels - 1) continue;
-      sums_of[run->port->lane].spread(sums + c / LINE * plane_bytes(run), &block, grads, p.n);
+      sums_of[run->port->lane].spread(sums + c / LINE * plane_bytes(run), block, grads, p.n);
     }
   }
 }
@@ -530,20 +533,21 @@ static void run_lines(void *user, int64_t begin, int64_t end) {
   grid_run *run = user;
   const kw_tensor_ref *out = run->out;
   const int64_t bytes = plane_bytes(run) * run->together;
-  char *sums = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
-  if (!sums) return;
+  grid_block *block = kw_fast_room(run->host, sizeof *block + (uint64_t)bytes, &run->status);
+  if (!block) return;
+  char *sums = (char *)(block + 1);
   for (int64_t i = begin; i < end; i++) {
     const int64_t image = i / tasks_of(run), channel = i % tasks_of(run) * run->together * LINE;
     const int64_t channels = kw_least(out->shape[1] - channel, run->together * LINE);
     char *to = kw_walk_base(out) + image * kw_loop_step(out, 0) + channel * kw_loop_step(out, 1);
     memset(sums, 0, (size_t)bytes);
-    spread_places(run, sums, image, channel, channels);
+    spread_places(run, block, sums, image, channel, channels);
     for (int64_t c = 0; c < channels; c += LINE) {
       write_planes(run, sums + c / LINE * plane_bytes(run), to + c * kw_loop_step(out, 1),
                    kw_least(channels - c, LINE));
     }
   }
-  run->host->host_free(run->host->ctx, sums);
+  run->host->host_free(run->host->ctx, block);
 }
 
 static kw_status image_gradient(grid_run run, const kw_tensor_ref *out) {
@@ -586,28 +590,32 @@ static void add_channels(const grid_run *run, grid_block *block, const grid_plac
 }
 
 static void run_slopes(void *user, int64_t begin, int64_t end) {
-  grid_block block;
-  const grid_run *run = user;
+  grid_run *run = user;
+  grid_block *block = kw_fast_room(run->host, sizeof *block, &run->status);
+  if (!block) return;
   const kw_tensor_ref *out = run->out;
   for (int64_t b = begin; b < end; b++) {
     const grid_places p = places_of(run, b);
     char *to = kw_walk_base(out) + p.image * kw_loop_step(out, 0) + p.row * kw_loop_step(out, 1) +
                p.first * kw_loop_step(out, 2);
-    settle_slopes(run, &block, &p);
+    settle_slopes(run, block, &p);
     for (int d = 0; d < DIRECTIONS; d++) {
       _Alignas(64) char sums[BLOCK * sizeof(long double)] = {0};
-      add_channels(run, &block, &p, d, sums);
-      sums_of[run->port->lane].round(block.lanes, sums, 1, p.n);
-      kw_port_write(run->port, to + (d == ACROSS ? 0 : kw_loop_step(out, 3)), kw_loop_step(out, 2), block.lanes, p.n);
+      add_channels(run, block, &p, d, sums);
+      sums_of[run->port->lane].round(block->lanes, sums, 1, p.n);
+      kw_port_write(run->port, to + (d == ACROSS ? 0 : kw_loop_step(out, 3)), kw_loop_step(out, 2), block->lanes, p.n);
     }
   }
+  run->host->host_free(run->host->ctx, block);
 }
 
 static kw_status grid_gradient(grid_run run, const kw_tensor_ref *out) {
   if (out->numel == 0) return KW_OK;
   run.out = out;
   const int64_t elements = (out->numel + run.grad->numel) / blocks_of(&run);
-  return run.host->parallel_for(run.host->ctx, blocks_of(&run), 1 + GRAIN / elements, run_slopes, &run);
+  const kw_status status =
+      run.host->parallel_for(run.host->ctx, blocks_of(&run), 1 + GRAIN / elements, run_slopes, &run);
+  return status == KW_OK ? atomic_load(&run.status) : status;
 }
 
 /* Arguments: grad_output, and those of grid_sampler_2d. A gradient that is not asked for is NULL. */

@@ -249,8 +249,7 @@ static kw_status host_define_op(void *ctx, const kw_op_desc *given) {
 static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user) {
   (void)ctx;
   if (n < 0 || body == NULL) return say(KW_ERR_INVALID_ARGUMENT, "parallel_for got a negative n, or no body");
-  kw_parallel_for(n, grain, body, user);
-  return KW_OK;
+  return kw_parallel_for(n, grain, body, user);
 }
 
 static kw_status host_thread_count(void *ctx, uint32_t *out_count) {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The usual stack comes from the limit that the process was started with (ulimit -s), which may be a small one.
+ */
+#include "base/thread.h"
+
+#include <keyway/keyway.h>
+
+#include <pthread.h>
+#include <signal.h>
+
+static void set_stack(pthread_attr_t *attributes) {
+  size_t size;
+  if (pthread_attr_getstacksize(attributes, &size) == 0 && size >= KW_THREAD_STACK) return;
+  pthread_attr_setstacksize(attributes, KW_THREAD_STACK);
+}
+
+int kw_thread_start(void *(*body)(void *user), void *user, const char *name) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  set_stack(&attributes);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  error = pthread_create(&thread, &attributes, body, user);
+  if (error == 0 && name != NULL) pthread_setname_np(thread, name);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return error;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads of the library's own. Plugins' code and the application's may run on them.
+ */
+#ifndef KEYWAY_CORE_THREAD_H
+#define KEYWAY_CORE_THREAD_H
+
+/* Starts a thread that nobody joins, that takes no signals (those are for the application's threads) and whose stack is
+ * the process's usual one, of KW_THREAD_STACK bytes at least. `name` is what debuggers show, 15 bytes at most; NULL:
+ * the program's. 0, or pthread_create's error. */
+int kw_thread_start(void *(*body)(void *user), void *user, const char *name);
+
+#endif /* KEYWAY_CORE_THREAD_H */
