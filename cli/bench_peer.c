@@ -4,6 +4,8 @@
  */
 #include "bench_peer.h"
 
+#include "interrupt.h"
+
 #include <bench/peer.h>
 
 #include <cjson/cJSON.h>
@@ -96,6 +98,7 @@ static bool start_program(kw_bench_peer *peer, const char *path, char *why, size
     snprintf(why, size, "%s does not start: %s", path, strerror(error));
     return false;
   }
+  kw_cli_interrupt_child_begin(peer->process);
   cJSON *hello = ask(peer, NULL, why, size);
   const char *title = cJSON_GetStringValue(cJSON_GetObjectItem(hello, "title"));
   if (hello) snprintf(peer->title, sizeof peer->title, "%s", title ? title : "a program");
@@ -296,6 +299,7 @@ void kw_bench_peer_close(kw_bench_peer *peer) {
   if (peer->library) dlclose(peer->library);
   if (peer->requests) fclose(peer->requests);
   if (peer->answers) fclose(peer->answers);
+  kw_cli_interrupt_child_end(peer->process); /* while its number is nobody else's */
   if (peer->process > 0) waitpid(peer->process, NULL, 0);
   free(peer);
 }

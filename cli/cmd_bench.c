@@ -11,6 +11,7 @@
 #include "bench_program.h"
 #include "bench_row.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "number.h"
 #include "table.h"
 
@@ -323,9 +324,12 @@ static void bench_all(const kw_cli_args *args, bench *b) {
 
 /* False, and said on stderr, when it cannot be written. */
 static bool draw(const kw_bench_report *report, const char *path) {
+  kw_cli_interrupt_file(path);
   FILE *file = fopen(path, "w");
-  const bool drawn = file && kw_bench_draw(report, file);
-  if ((!file || fclose(file) == 0) && drawn) return true;
+  bool drawn = file && kw_bench_draw(report, file);
+  if (file) drawn = fclose(file) == 0 && drawn;
+  kw_cli_interrupt_file(NULL);
+  if (drawn) return true;
   kw_cli_complain(&kw_cli_bench, "%s cannot be written: %s", path, strerror(errno));
   return false;
 }

@@ -3,6 +3,7 @@
  * The `keyway` program: finds the command and hands over.
  */
 #include "commands.h"
+#include "interrupt.h"
 
 #include <keyway/keyway.h>
 
@@ -58,7 +59,8 @@ static void print_overview(FILE *out) {
   for (uint32_t i = 0; i < COMMAND_COUNT; ++i) fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
   fputs(
       "\n'keyway help COMMAND' and 'keyway COMMAND --help' explain a command.\n\n"
-      "Exit status: 0 done, 1 the operation failed, 2 wrong usage or nothing could be run.\n",
+      "Exit status: 0 done, 1 the operation failed, 2 wrong usage or nothing could be run, 130 and 143 ended by\n"
+      "SIGINT (Ctrl-C) and SIGTERM.\n",
       out);
 }
 
@@ -119,6 +121,7 @@ static int run_command(const kw_cli_command *command, int argc, char **argv) {
   }
   kw_cli_args *args = kw_cli_args_parse(command, argc - 1, argv + 1);
   if (!args) return KW_CLI_USAGE;
+  kw_cli_interrupt_listen();
   int code = command->main(args);
   kw_cli_args_free(args);
   return code;

@@ -4,6 +4,8 @@
  */
 #include "npy.h"
 
+#include "interrupt.h"
+
 #include <keyway/keyway.h>
 
 #include <ctype.h>
@@ -327,13 +329,17 @@ bool kw_cli_npy_write(const char *path, const kw_cli_npy *array, char message[KW
     return fail(message, path, "cannot be written: %s; does the folder exist, and may you write there?",
                 strerror(errno));
   }
+  kw_cli_interrupt_file(temporary);
   mode_t mask = umask(0);
   umask(mask);
   fchmod(descriptor, 0666 & ~mask); /* mkstemp's files are the owner's alone */
   FILE *file = fdopen(descriptor, "wb");
   if (!file) close(descriptor);
-  if (file && write_to(file, array) && rename(temporary, path) == 0) return true;
-  fail(message, path, "cannot be written: %s", strerror(errno));
-  unlink(temporary);
-  return false;
+  const bool written = file && write_to(file, array) && rename(temporary, path) == 0;
+  if (!written) {
+    fail(message, path, "cannot be written: %s", strerror(errno));
+    unlink(temporary);
+  }
+  kw_cli_interrupt_file(NULL);
+  return written;
 }

@@ -5,6 +5,7 @@
 #include "replay_cut.h"
 
 #include "base/need.h"
+#include "interrupt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,11 +101,13 @@ static bool save(const kw_bytes *file, const char *path) {
   char *part = malloc(strlen(path) + sizeof ".part");
   if (!part) kw_out_of_memory();
   sprintf(part, "%s.part", path);
+  kw_cli_interrupt_file(part);
   FILE *out = fopen(part, "wbe");
   bool good = out && fwrite(file->data, 1, file->size, out) == file->size;
   if (out) good = fclose(out) == 0 && good;
   good = good && rename(part, path) == 0;
   if (out && !good) remove(part);
+  kw_cli_interrupt_file(NULL);
   free(part);
   return good;
 }
