@@ -248,7 +248,7 @@ static kw_status start_again(kw_proxy *proxy, kw_link **out_link) {
   uint64_t slots;
   kw_link *link;
   kw_status status = kw_candidate_confirm(proxy->path);
-  if (status != KW_OK) return status;
+  if (status != KW_OK) return kw_error_offer(status);
   status = kw_proxy_open(proxy, &link, &answer, &slots, &reached);
   if (status != KW_OK) {
     free_answer(&answer);
@@ -256,7 +256,8 @@ static kw_status start_again(kw_proxy *proxy, kw_link **out_link) {
   }
   proxy->again = true;
   if (!is_same(&answer.desc, &proxy->answer.desc)) {
-    status = kw_fail(KW_ERR_BUSY, "%s is another plugin now: restart the application to use it", proxy->path);
+    status = kw_error_offer(
+        kw_fail(KW_ERR_BUSY, "%s is another plugin now: restart the application to use it", proxy->path));
   } else {
     status = send_init(proxy, link);
   }
