@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,30 @@ static void change_numbers(void *unused) {
   numbers[0]++;
 }
 
+static atomic_bool reached;
+
+static void tell_reached(void *unused) {
+  (void)unused;
+  atomic_store(&reached, true);
+}
+
+/* Ways to know of work on another stream that it is over, beside waits for streams and events. */
+static void look_when_it_is_over(void) {
+  void *pointer;
+  need(add_on(stream, x, x, &y));
+  need(kw_stream_call_host(stream, tell_reached, NULL)); /* may run it before it returns */
+  while (!atomic_load(&reached)) continue;
+  need(kw_tensor_read(y, numbers));
+  need(kw_tensor_write_async(x, numbers, stream));
+  need(kw_tensor_map(x, stream, KW_MAP_READ, &pointer));
+  numbers[0]++;
+  need(kw_tensor_unmap(x, pointer));
+  need(kw_graph_launch(graph, stream));
+  need(kw_graph_destroy(graph));
+  need(kw_tensor_read(x, numbers));
+  need(kw_tensor_read(y, numbers));
+}
+
 /* The whole life of a process that commits one misuse, or none. */
 static int commit(const char *name) {
   if (getenv("FIXTURE_MISDEED") != NULL) return suffer();
@@ -285,7 +310,7 @@ static int commit(const char *name) {
   need(kw_tensor_write_async(x, numbers, stream));
   need(kw_stream_call_host(stream, change_numbers, NULL));
   need(kw_stream_synchronize(stream));
-  need(kw_graph_destroy(graph));
+  look_when_it_is_over();
   need(kw_event_destroy(event));
   need(kw_stream_destroy(stream));
   kw_tensor_release(x), kw_tensor_release(y);

@@ -2,6 +2,7 @@
  *
  * One call to the plugin's process: the lane that it takes, the wait for the answer, and the watchdog.
  */
+#include "base/cpu_wait.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/trace.h"
@@ -48,13 +49,17 @@ kw_status kw_exchange_begin(kw_exchange *x, kw_link *link, kw_wire_code code, kw
 /* Until the answer is there. False: the process has ended. */
 static bool wait_for_answer(kw_exchange *x) {
   kw_link *link = x->link;
-  uint64_t begin = 0;
+  uint64_t begin = 0, waited = 0; /* for a CPU, until then */
   const uint64_t limit = limit_of(x->pace);
   while (!kw_lane_wait(&x->at->state, &x->at->caller_sleeps, KW_LANE_ANSWERED, SLICE_NS)) {
     if (kw_link_is_dead(link)) return false;
     const uint64_t now = kw_trace_now();
-    if (begin == 0 || atomic_load(&link->callbacks) > 0) begin = now; /* the application's own time does not count */
+    if (begin == 0 || atomic_load(&link->callbacks) > 0) { /* the application's own time does not count */
+      begin = now;
+      waited = kw_cpu_wait(link->pid);
+    }
     if (limit == KW_WAIT_FOREVER || now - begin <= limit) continue;
+    if (now - begin <= limit + kw_cpu_wait(link->pid) - waited) continue;
     char why[160];
     snprintf(why, sizeof why, "was ended: it hung in %s for over %.6g s (KEYWAY_ISOLATE_TIMEOUT_MS)", x->what,
              (double)limit / 1e9);

@@ -5,6 +5,7 @@
 #include "plugin/probe.h"
 
 #include "base/array.h"
+#include "base/cpu_wait.h"
 #include "base/error.h"
 #include "base/trace.h"
 #include "base/utf8.h"
@@ -342,18 +343,10 @@ static bool look_after(const crowd *c, helper *h, bool late) {
   return true;
 }
 
-/* Milliseconds for which the helper has been ready to run and had no CPU, since it was last asked: on a busy machine
- * that is no fault of its own. 0 where the kernel does not tell. */
+/* Milliseconds for which the helper has had no CPU since it was last asked. */
 static int64_t take_queued(helper *h) {
-  char path[64];
-  unsigned long long ran = 0, queued = 0;
-  snprintf(path, sizeof path, "/proc/%d/schedstat", (int)h->pid);
-  FILE *file = fopen(path, "re");
-  const bool known = file != NULL && fscanf(file, "%llu %llu", &ran, &queued) == 2;
-  if (file != NULL) fclose(file);
-  if (!known) return 0;
   const int64_t before = h->queued;
-  h->queued = (int64_t)(queued / 1000000);
+  h->queued = (int64_t)(kw_cpu_wait(h->pid) / 1000000);
   return h->queued - before;
 }
 

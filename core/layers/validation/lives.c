@@ -152,6 +152,7 @@ static kw_status tensor_map(kw_tensor *tensor, kw_stream *stream, uint64_t flags
   if ((flags & (KW_MAP_READ | KW_MAP_WRITE)) == 0) kw_checked_suspect("map-for-nothing");
   const kw_status status = below.tensor_map(tensor, stream, flags, out_pointer);
   if (status == KW_OK) {
+    kw_order_waited(kw_tensor_device(tensor), stream);
     kw_object_begin(KW_KIND_MAP, *out_pointer, kw_tensor_device(tensor), false);
     count_map(tensor, 1);
   }

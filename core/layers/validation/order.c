@@ -237,7 +237,7 @@ kw_host_function *kw_order_host_function(const kw_stream *stream, void(KW_CALL *
 void kw_order_run_host_function(void *of) {
   kw_host_function *function = of;
   kw_objects_lock();
-  kw_host_copies_passed(function->seen.seen);
+  host_sees(&function->seen);
   kw_objects_unlock();
   function->function(function->user);
   free(function);
@@ -339,6 +339,7 @@ void kw_order_graph_ends(const kw_graph *graph) {
   kw_objects_lock();
   kw_object *object = kw_object_find(KW_KIND_GRAPH, graph);
   if (object != NULL && object->order != NULL) {
+    host_sees(&object->order->now);
     free(object->order->recorded);
     object->order->recorded = NULL;
     object->order->count = 0;

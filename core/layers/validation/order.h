@@ -23,7 +23,7 @@ void kw_order_work(const kw_device *device, const kw_stream *stream, const kw_us
 /* The same of a copy between the application's memory and a tensor, which it writes or reads. */
 void kw_order_copy(const kw_device *device, const kw_stream *stream, kw_use use, const void *host);
 /* A function of the application's that the stream is to run: what stands for it, to be handed to the one below. When it
- * runs, copies before it have ended. NULL without memory. */
+ * runs, the host knows that work before it has ended. NULL without memory. */
 typedef struct kw_host_function kw_host_function;
 kw_host_function *kw_order_host_function(const kw_stream *stream, void(KW_CALL *function)(void *user), void *user);
 void kw_order_run_host_function(void *host_function);
@@ -43,7 +43,7 @@ void kw_order_forget(const kw_tensor *tensor);
 
 /* What the stream has recorded is the graph's; NULL: nobody's. */
 void kw_order_end_recording(const kw_stream *stream, const kw_graph *graph);
-/* The graph is destroyed: forgets what it holds. */
+/* The graph is destroyed, which waits for its launches: forgets what it holds. */
 void kw_order_graph_ends(const kw_graph *graph);
 void kw_order_launched(const kw_graph *graph, const kw_stream *stream);
 
