@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define STAGING_LEAST UINT64_C(65536)     /* bytes; sizes double from here on */
-#define STAGING_KEPT (UINT64_C(64) << 20) /* bytes of free pieces that stay for the next copy */
+#define STAGING_KEPT (UINT64_C(64) << 20) /* bytes of free pieces that stay for the next copy ... */
+#define STAGING_PIECES 32u                /* ... and their number: each is a mapping in both processes */
 
 typedef struct block {
   uint32_t number; /* from 1, never used twice */
@@ -27,7 +28,8 @@ struct kw_blocks {
   block *items;
   uint32_t count;
   uint32_t last_number;
-  uint64_t free_bytes; /* in free pieces */
+  uint32_t free_count; /* free pieces, */
+  uint64_t free_bytes; /* and the bytes in them */
 };
 
 struct kw_blocks *kw_blocks_make(void) {
@@ -150,14 +152,38 @@ static _Atomic uint32_t *passed_word(const block *b) {
   return (_Atomic uint32_t *)(void *)b->base;
 }
 
+/* Under the lock: the piece is free from here on, or no more. */
+static void count_free(struct kw_blocks *blocks, block *b, bool free) {
+  b->free = free;
+  blocks->free_count += free ? 1u : UINT32_MAX;
+  blocks->free_bytes += free ? b->size : 0 - b->size;
+}
+
 /* Under the lock. */
 static void free_passed(struct kw_blocks *blocks) {
   for (uint32_t i = 0; i < blocks->count; i++) {
     block *b = &blocks->items[i];
-    if (!b->staging || b->free || atomic_load(passed_word(b)) == 0) continue;
-    b->free = true;
-    blocks->free_bytes += b->size;
+    if (b->staging && !b->free && atomic_load(passed_word(b)) != 0) count_free(blocks, b, true);
   }
+}
+
+/* A free piece beyond those that are kept, which is the caller's to drop; number 0: none. */
+static block take_surplus(struct kw_blocks *blocks) {
+  block gone = {0};
+  pthread_mutex_lock(&blocks->lock);
+  free_passed(blocks);
+  const bool many = blocks->free_bytes > STAGING_KEPT || blocks->free_count > STAGING_PIECES;
+  for (uint32_t i = 0; many && i < blocks->count && gone.number == 0; i++) {
+    if (!blocks->items[i].free) continue;
+    count_free(blocks, &blocks->items[i], false);
+    gone = remove_locked(blocks, i);
+  }
+  pthread_mutex_unlock(&blocks->lock);
+  return gone;
+}
+
+void kw_staging_trim(kw_link *link) {
+  for (block gone; (gone = take_surplus(link->blocks)).number != 0;) drop(link, &gone);
 }
 
 static uint64_t rounded(uint64_t size) {
@@ -177,21 +203,14 @@ kw_block_place kw_staging_get(kw_link *link, uint64_t size) {
   for (uint32_t i = 0; i < blocks->count && b == NULL; i++) {
     if (blocks->items[i].free && blocks->items[i].size == room) b = &blocks->items[i];
   }
-  if (b != NULL) blocks->free_bytes -= b->size;
+  if (b != NULL) count_free(blocks, b, false);
   if (b == NULL) b = make_locked(link, room, true);
   if (b != NULL) {
-    b->free = false;
     atomic_store(passed_word(b), 0);
     place = (kw_block_place){b->number, KW_BLOCK_HEAD, b->base + KW_BLOCK_HEAD};
   }
-  block gone = {0};
-  for (uint32_t i = 0; blocks->free_bytes > STAGING_KEPT && i < blocks->count && gone.number == 0; i++) {
-    if (!blocks->items[i].free) continue;
-    blocks->free_bytes -= blocks->items[i].size;
-    gone = remove_locked(blocks, i);
-  }
   pthread_mutex_unlock(&blocks->lock);
-  if (gone.number != 0) drop(link, &gone);
+  kw_staging_trim(link);
   return place;
 }
 

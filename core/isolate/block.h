@@ -31,5 +31,7 @@ kw_block_place kw_staging_get(kw_link *link, uint64_t size);
 void kw_staging_back(kw_link *link, uint32_t number);
 /* The same by where its bytes are. */
 void kw_staging_pass(unsigned char *bytes);
+/* Ends free pieces beyond those that stay for the next copies. */
+void kw_staging_trim(kw_link *link);
 
 #endif /* KEYWAY_CORE_BLOCK_H */

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/trace.h"
+#include "isolate/block.h"
 #include "isolate/objects.h"
 #include "isolate/pending.h"
 #include "isolate/proxy_slots.h"
@@ -126,8 +127,10 @@ static kw_status stream_synchronize(void *object, void *stream, uint64_t timeout
   struct kw_pending *pending = ((kw_target *)object)->link->pending;
   const uint64_t last = kw_pending_last(pending);
   const kw_status status = wait_for(kw_send_stream_synchronize, object, stream, timeout_ns);
-  if (status == KW_OK) kw_pending_end_copies(pending, number_of(stream), last);
-  return status;
+  if (status != KW_OK) return status;
+  kw_pending_end_copies(pending, number_of(stream), last);
+  kw_staging_trim(((kw_target *)object)->link);
+  return KW_OK;
 }
 
 static kw_status stream_query(void *object, void *stream) {
@@ -148,7 +151,9 @@ static kw_status stream_call_host(void *object, void *stream, uint64_t token) {
 }
 
 static kw_status event_synchronize(void *device, void *event, uint64_t timeout_ns) {
-  return wait_for(kw_send_event_synchronize, device, event, timeout_ns);
+  const kw_status status = wait_for(kw_send_event_synchronize, device, event, timeout_ns);
+  if (status == KW_OK) kw_staging_trim(((kw_target *)device)->link);
+  return status;
 }
 
 static kw_status event_destroy(void *device, void *event) {
