@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/conform.sh DEVICE [--whole] [--cold] [--capabilities LIST] [--seeds LIST] [--cases FILE]
+# usage: scripts/conform.sh DEVICE [--whole | --level NAME] [--isolated] [--validated] [--cold] [--capabilities LIST]
+#                           [--seeds LIST] [--cases FILE]
 #
 # The conformance suite on one device, with build/release: the contract, and what the device claims. The devices are
 # cpu:0, opencl:0, npu:0 and agpu:0, the plugins of the two examples, and on test drivers levelzero:0, cuda:0 and hip:0.
@@ -11,12 +12,19 @@
 #   --cold         with caches of its own for compiled kernels, empty at first; and once more, when they are filled
 #   --capabilities LIST  of cpu:0: a run with each of these as KEYWAY_CPU_CAPABILITY, separated by commas; without those
 #                  that this processor lacks
+#   --level NAME   instead of what it claims, this level
+#   --isolated     each run again with the plugin in a process of its own: verdict, scope and cases have to be the same
+#   --validated    under the layer validation, whose reports end the process: none but those that conformance/validated.json
+#                  expects. All suites but soak, which would count what the layer keeps of objects that have ended
 #   --seeds LIST   a run for each seed, separated by commas
 #   --cases FILE   writes the numbers of cases, of the first run, to FILE
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-device=${1-} options=() seeds=1 cold=false cases= capabilities=default
+suites_but_soak=ops,programs,abi,environment,lifecycle,memory,stream,launch,event,slots,copy,constant,thread,error,determinism
+suites_but_soak+=,rng,graph,energy,profile,interop,activity,exit,fault,scale,models
+
+device=${1-} options=() seeds=1 cold=false isolated=false cases= capabilities=default
 case $device in
   --help) no_arguments --help ;;
   *:*) shift ;;
@@ -26,12 +34,17 @@ while [ $# -gt 0 ]; do
   case $1 in
     --whole) options+=(--level "$whole_level") ;;
     --cold) cold=true ;;
+    --isolated) isolated=true ;;
+    --validated)
+      export KEYWAY_LAYERS=validation KEYWAY_VALIDATION=abort
+      options+=(--suite "$suites_but_soak" --expect conformance/validated.json)
+      ;;
     --seeds | --cases | --capabilities)
       [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
       declare "${1#--}=$2"
       shift
       ;;
-    --driver | --suite | --op)
+    --driver | --suite | --op | --level)
       [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
       if [ "$1" = --driver ]; then opencl_driver=$2; else options+=("$1" "$2"); fi
       shift
@@ -40,6 +53,17 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+
+# conform_isolated DEVICE [CONFORM OPTION...]: the last run once more, in a process of the plugin's own.
+conform_isolated() {
+  local direct=$last_report member
+  KEYWAY_ISOLATE='*' conform "$@"
+  for member in verdict scope cases_sha256; do
+    [ "$(json_member "$direct" "$member")" = "$(json_member "$last_report" "$member")" ] ||
+      die "direct and isolated differ in $member" "See $direct and $last_report"
+  done
+  say "    isolated as direct: $(json_member "$direct" verdict), cases $(json_member "$direct" cases_sha256 | cut -c 1-8)"
+}
 
 step "building (build/release)"
 build_preset release
@@ -67,6 +91,7 @@ for capability in ${capabilities//,/ }; do
   for seed in ${seeds//,/ }; do
     for ((run = 0; run < runs; run++)); do
       conform "$device" --seed "$seed" "${options[@]}"
+      ! $isolated || conform_isolated "$device" --seed "$seed" "${options[@]}"
     done
   done
 done

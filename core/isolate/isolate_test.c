@@ -117,7 +117,7 @@ static void expect_lost(const char *end, const char *said) {
   const int64_t shape[] = {NUMBERS};
   float values[NUMBERS] = {0};
   kw_status status = kw_tensor_create(device, KW_F32, 1, shape, &tensor);
-  for (int i = 0; i < 100 && status == KW_OK; i++) status = kw_tensor_write(tensor, values);
+  while (status == KW_OK) status = kw_tensor_write(tensor, values); /* it comes, or the test does not end */
   assert_int_equal(status, KW_ERR_DEVICE_LOST);
   if (strstr(kw_error_message(), said) == NULL && strstr(kw_error_message(), "was lost") == NULL) {
     fail_msg("'%s' does not say '%s'", kw_error_message(), said);

@@ -76,7 +76,9 @@ static void tensor_release(kw_tensor *tensor) {
               kw_checked_now()->function, kw_place(kw_checked_now()->place, here));
     return;
   }
-  if (kw_object_give(KW_KIND_TENSOR, tensor, &last)) below.tensor_release(tensor);
+  if (!kw_object_give(KW_KIND_TENSOR, tensor, &last)) return;
+  if (last) kw_order_released(tensor);
+  below.tensor_release(tensor);
 }
 
 static void tensor_retain(kw_tensor *tensor) {

@@ -251,6 +251,14 @@ void kw_order_forget(const kw_tensor *tensor) {
   kw_objects_unlock();
 }
 
+void kw_order_released(const kw_tensor *tensor) {
+  const kw_buffer *buffer = tensor->buffer;
+  if (buffer == NULL || atomic_load(&buffer->refs) > 1) return;
+  kw_objects_lock();
+  drop_uses(buffer);
+  kw_objects_unlock();
+}
+
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 void kw_order_waited(const kw_device *device, const kw_stream *stream) {

@@ -40,6 +40,9 @@ void kw_order_stream_waits(const kw_stream *stream, const kw_event *event);
 void kw_order_meet(const kw_stream *a, const kw_stream *b);
 /* The memory of a tensor is new: who used it before, as another tensor's, does not matter. */
 void kw_order_forget(const kw_tensor *tensor);
+/* The application's last reference to the tensor is about to go, and with it, where nothing else holds it, the memory.
+ */
+void kw_order_released(const kw_tensor *tensor);
 
 /* What the stream has recorded is the graph's; NULL: nobody's. */
 void kw_order_end_recording(const kw_stream *stream, const kw_graph *graph);
