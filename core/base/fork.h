@@ -8,6 +8,7 @@
 
 #include <keyway/types.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 extern atomic_bool kw_fork_in_child;
@@ -33,5 +34,9 @@ static inline kw_status kw_fork_check(void) {
 
 /* Says so. For the handler that runs in the child. */
 void kw_fork_mark_child(void);
+
+/* From here on no fork happens while a thread holds the mutex: a child finds it free, and what it guards whole. For
+ * mutexes under which no other of these is taken; not from several threads at once. */
+void kw_fork_hold(pthread_mutex_t *mutex);
 
 #endif /* KEYWAY_CORE_FORK_H */

@@ -445,4 +445,4 @@ static void wrap_api(kw_api *api) {
   api->graph_destroy = graph_destroy;
 }
 
-kw_layer kw_capture_layer = {.wrap_api = wrap_api};
+kw_layer kw_capture_layer = {.start = kw_capture_memory_start, .wrap_api = wrap_api};

@@ -4,6 +4,7 @@
  */
 #include "layers/capture_memory.h"
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "device/stream.h"
 #include "device/wait.h"
@@ -23,6 +24,10 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static entry *entries; /* open addressing; a power of two */
 static size_t room, count;
 static uint64_t last_number;
+
+void kw_capture_memory_start(void) {
+  kw_fork_hold(&mutex);
+}
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,9 @@
 
 #include "tensor/tensor.h"
 
+/* Once, before anything else. */
+void kw_capture_memory_start(void);
+
 /* The number of a tensor's buffer, which is known. */
 uint64_t kw_capture_buffer(const kw_tensor *tensor);
 /* A buffer that a call has just made; one that was at the same place before has ended. told: the call's own record

@@ -6,6 +6,7 @@
 #include "layers/fault_rule.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "device/late_error.h"
 #include "layers/layer.h"
@@ -203,6 +204,7 @@ static kw_status launch(const kw_call *call) {
 static void start(void) {
   const char *text = secure_getenv("KEYWAY_FAULT");
   char message[320];
+  kw_fork_hold(&mutex);
   if (text == NULL || text[0] == 0) {
     kw_log(KW_LOG_WARN, "the layer fault does nothing: KEYWAY_FAULT has its rules, and is not set");
   } else if (!kw_fault_rules_parse(text, rules, &rule_count, message, sizeof message)) {

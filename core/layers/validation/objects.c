@@ -6,6 +6,7 @@
 #include "layers/validation/objects.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,10 @@ const char *kw_kind_name(kw_kind kind) {
   static const char *const names[] = {"device", "stream", "event",       "tensor", "plan",   "generator",
                                       "graph",  "window", "host-memory", "map",    "address"};
   return names[kind];
+}
+
+void kw_objects_start(void) {
+  kw_fork_hold(&lock);
 }
 
 void kw_objects_lock(void) {

@@ -84,6 +84,8 @@ void kw_object_revive(kw_kind kind, const void *address);
 
 /* The living object of this kind, or NULL. Under the lock. */
 kw_object *kw_object_find(kw_kind kind, const void *address);
+/* Once, before anything else. */
+void kw_objects_start(void);
 /* The objects' lock; what else the layer knows of them is under it as well. */
 void kw_objects_lock(void);
 void kw_objects_unlock(void);

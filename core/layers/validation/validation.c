@@ -16,6 +16,7 @@ extern kw_layer kw_validation_layer;
 
 static void start(void) {
   kw_report_start();
+  kw_objects_start();
   kw_slot_checks_start(&kw_validation_layer);
   atexit(kw_objects_report_leaks);
 }
