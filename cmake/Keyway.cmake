@@ -118,6 +118,8 @@ macro(kw_find_dependencies)
   find_library(SODIUM NAMES libsodium.so.23 libsodium.so.26)
   kw_feature(libsodium "${SODIUM}" libsodium23${KEYWAY_PACKAGE_SUFFIX}
              "minisign keys in lists of trust, when keyway runs, and their test")
+  find_program(PYTHON3 python3)
+  kw_feature(python3 "${PYTHON3}" python3 "tests of the program, of scripts and of the tree")
   find_program(PERL perl)
   kw_feature(perl "${PERL}" perl "test of TAP reports")
   if(CMAKE_CROSSCOMPILING)
