@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * usage: isolation_cost
- *
  * What a call costs on cpu:0 when the plugin runs in a process of its own, beside direct: a table of medians. Each
  * column is a run of this program, since a process has a plugin one way or the other. "awake": call upon call, so that
  * the thread that answers has not gone to sleep yet; "woken": each after a pause.
+ *
+ * usage: isolation_cost
  */
 #include <keyway/keyway.h>
 
