@@ -4,6 +4,7 @@
  * examples/vendor_gpu, under another name.
  */
 #include "commands.h"
+#include "base/word.h"
 #include "project_files.h"
 
 #include <errno.h>
@@ -35,18 +36,11 @@ typedef struct project {
 
 /* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
-/* As the library has it for keys and vendors. */
-static bool is_word(const char *text) {
-  const size_t length = strlen(text);
-  return length > 0 && length <= 31 && text[0] >= 'a' && text[0] <= 'z' &&
-         strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
-}
-
 static bool is_taken(const char *name) {
-  static const char *const taken[] = {"auto", "gpu", "cpu", "opencl", "cuda", "hip", "levelzero", "keyway", "test"};
+  static const char *const taken[] = {"cpu", "opencl", "cuda", "hip", "levelzero", "keyway", "test"};
   for (unsigned i = 0; i < sizeof taken / sizeof taken[0]; ++i)
     if (strcmp(name, taken[i]) == 0) return true;
-  return false;
+  return kw_word_is_policy(name);
 }
 
 static bool read_kit(const kw_cli_args *args, unsigned *out_kit) {
@@ -69,7 +63,7 @@ static bool read_project(const kw_cli_args *args, project *p) {
   }
   const char *const words[] = {p->name, p->vendor};
   for (unsigned i = 0; i < 2; ++i) {
-    if (is_word(words[i])) continue;
+    if (kw_word_is_valid(words[i])) continue;
     kw_cli_complain(&kw_cli_new, "'%s' is no %s: [a-z][a-z0-9_]*, at most 31 characters, as in my_npu", words[i],
                     i == 0 ? "name" : "vendor");
     return false;

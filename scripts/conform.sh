@@ -15,7 +15,8 @@
 #   --level NAME   instead of what it claims, this level
 #   --isolated     each run again with the plugin in a process of its own: verdict, scope and cases have to be the same
 #   --validated    under the layer validation, whose reports end the process: none but those that conformance/validated.json
-#                  expects. All suites but soak, which would count what the layer keeps of objects that have ended
+#                  expects. Without soak, which would count what the layer keeps of objects that have ended
+#   --but-soak     all suites but soak
 #   --seeds LIST   a run for each seed, separated by commas
 #   --cases FILE   writes the numbers of cases, of the first run, to FILE
 set -euo pipefail
@@ -39,6 +40,7 @@ while [ $# -gt 0 ]; do
       export KEYWAY_LAYERS=validation KEYWAY_VALIDATION=abort
       options+=(--suite "$suites_but_soak" --expect conformance/validated.json)
       ;;
+    --but-soak) options+=(--suite "$suites_but_soak") ;;
     --seeds | --cases | --capabilities)
       [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
       declare "${1#--}=$2"

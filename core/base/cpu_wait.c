@@ -21,7 +21,8 @@ static uint64_t read_queued(int tasks, const char *tid) {
   return sscanf(text, "%llu %llu", &ran, &queued) == 2 ? queued : 0;
 }
 
-uint64_t kw_cpu_wait(pid_t pid) {
+/* Of the thread that has waited longest since it began. */
+static uint64_t longest_wait(pid_t pid) {
   char path[64];
   uint64_t most = 0;
   snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -33,4 +34,10 @@ uint64_t kw_cpu_wait(pid_t pid) {
   }
   closedir(tasks);
   return most;
+}
+
+uint64_t kw_cpu_wait_since(pid_t pid, uint64_t *io_last) {
+  const uint64_t before = *io_last;
+  *io_last = longest_wait(pid);
+  return *io_last > before ? *io_last - before : 0;
 }

@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Nanoseconds for which the thread of the process that waited longest was ready to run and had no CPU, since it began;
- * 0 where the kernel does not tell. It grows no faster than time goes. */
-uint64_t kw_cpu_wait(pid_t pid);
+/* Nanoseconds for which a thread of the process was ready to run and had no CPU since the last time, of the one that
+ * waited longest; *io_last keeps what is known until then, and begins as 0. 0 where the kernel does not tell, and where
+ * that thread has ended. It grows no faster than time goes. */
+uint64_t kw_cpu_wait_since(pid_t pid, uint64_t *io_last);
 
 #endif /* KEYWAY_CORE_CPU_WAIT_H */

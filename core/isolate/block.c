@@ -167,12 +167,17 @@ static void free_passed(struct kw_blocks *blocks) {
   }
 }
 
+/* Under the lock. */
+static bool has_surplus(const struct kw_blocks *blocks) {
+  return blocks->free_bytes > STAGING_KEPT || blocks->free_count > STAGING_PIECES;
+}
+
 /* A free piece beyond those that are kept, which is the caller's to drop; number 0: none. */
 static block take_surplus(struct kw_blocks *blocks) {
   block gone = {0};
   pthread_mutex_lock(&blocks->lock);
   free_passed(blocks);
-  const bool many = blocks->free_bytes > STAGING_KEPT || blocks->free_count > STAGING_PIECES;
+  const bool many = has_surplus(blocks);
   for (uint32_t i = 0; many && i < blocks->count && gone.number == 0; i++) {
     if (!blocks->items[i].free) continue;
     count_free(blocks, &blocks->items[i], false);
@@ -209,8 +214,9 @@ kw_block_place kw_staging_get(kw_link *link, uint64_t size) {
     atomic_store(passed_word(b), 0);
     place = (kw_block_place){b->number, KW_BLOCK_HEAD, b->base + KW_BLOCK_HEAD};
   }
+  const bool many = has_surplus(blocks);
   pthread_mutex_unlock(&blocks->lock);
-  kw_staging_trim(link);
+  if (many) kw_staging_trim(link);
   return place;
 }
 

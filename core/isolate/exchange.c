@@ -49,17 +49,18 @@ kw_status kw_exchange_begin(kw_exchange *x, kw_link *link, kw_wire_code code, kw
 /* Until the answer is there. False: the process has ended. */
 static bool wait_for_answer(kw_exchange *x) {
   kw_link *link = x->link;
-  uint64_t begin = 0, waited = 0; /* for a CPU, until then */
+  uint64_t begin = 0, waited = 0;
   const uint64_t limit = limit_of(x->pace);
   while (!kw_lane_wait(&x->at->state, &x->at->caller_sleeps, KW_LANE_ANSWERED, SLICE_NS)) {
     if (kw_link_is_dead(link)) return false;
     const uint64_t now = kw_trace_now();
     if (begin == 0 || atomic_load(&link->callbacks) > 0) { /* the application's own time does not count */
       begin = now;
-      waited = kw_cpu_wait(link->pid);
+      kw_cpu_wait_since(link->pid, &waited);
     }
-    if (limit == KW_WAIT_FOREVER || now - begin <= limit) continue;
-    if (now - begin <= limit + kw_cpu_wait(link->pid) - waited) continue;
+    if (limit == KW_WAIT_FOREVER || now <= begin + limit) continue;
+    begin += kw_cpu_wait_since(link->pid, &waited); /* nor does time without a CPU */
+    if (now <= begin + limit) continue;
     char why[160];
     snprintf(why, sizeof why, "was ended: it hung in %s for over %.6g s (KEYWAY_ISOLATE_TIMEOUT_MS)", x->what,
              (double)limit / 1e9);

@@ -5,6 +5,7 @@
 #include "isolate/manifest.h"
 
 #include "base/error.h"
+#include "plugin/file_bytes.h"
 
 #include <cJSON.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ static bool name_manifest(const char *plugin_path, char *name, size_t size) {
 /* The text, for free(); NULL with *out_status: KW_OK when there is no such file. */
 static char *read_text(const char *name, kw_status *out_status) {
   struct stat info;
+  size_t size;
   char *text = NULL;
   *out_status = KW_OK;
   const int file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -42,10 +44,8 @@ static char *read_text(const char *name, kw_status *out_status) {
                           "the manifest %s belongs to another user, or others may write it: make it yours or root's, "
                           "with chmod go-w",
                           name);
-  } else if ((text = calloc(1, SIZE_LIMIT + 1)) == NULL || read(file, text, SIZE_LIMIT) < 0) {
+  } else if ((text = kw_file_read(file, SIZE_LIMIT, &size)) == NULL) {
     *out_status = kw_fail(KW_ERR_OUT_OF_MEMORY, "the manifest %s cannot be read", name);
-    free(text);
-    text = NULL;
   }
   close(file);
   return text;

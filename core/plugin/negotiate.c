@@ -92,16 +92,6 @@ static const group_row groups[GROUP_COUNT] = {
 
 /* ---- Words and sizes --------------------------------------------------------------------------------------------- */
 
-bool kw_word_is_valid(const char *word) {
-  size_t length = strnlen(word, KW_KEY_SIZE);
-  if (length == 0 || length == KW_KEY_SIZE || word[0] < 'a' || word[0] > 'z') return false;
-  return strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
-}
-
-bool kw_word_is_policy(const char *word) {
-  return strcmp(word, "auto") == 0 || strcmp(word, "gpu") == 0;
-}
-
 static kw_status check_word(const char *what, const char *word) {
   if (word == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.%s is NULL", what);
   if (!kw_word_is_valid(word)) {

@@ -6,11 +6,10 @@
 #ifndef KEYWAY_CORE_NEGOTIATE_H
 #define KEYWAY_CORE_NEGOTIATE_H
 
+#include "base/word.h"
+
 #include <keyway/keyway.h>
 #include <keyway/plugin.h>
-
-/* Longest key or vendor, with the NUL: "vendor.key:4294967295" fits kw_device_entry.name. */
-#define KW_KEY_SIZE 32
 
 typedef struct kw_plugin_answer {
   kw_plugin_desc desc;  /* zero-filled copy; strings are the plugin's, never NULL */
@@ -29,10 +28,5 @@ kw_status kw_negotiate(kw_query_fn query, kw_plugin_answer *out_result);
 /* Which slots are the plugin's own: a bit for each of slots.def, in its order. And stubs in the place of the others. */
 uint64_t kw_answer_slots(const kw_plugin_answer *answer);
 void kw_answer_restrict(kw_plugin_answer *answer, uint64_t slots);
-
-/* A word that can be a key or a vendor: [a-z][a-z0-9_]*, shorter than KW_KEY_SIZE. */
-bool kw_word_is_valid(const char *word);
-/* Names with a meaning of their own in kw_device_open: no key may be called so. */
-bool kw_word_is_policy(const char *word);
 
 #endif /* KEYWAY_CORE_NEGOTIATE_H */

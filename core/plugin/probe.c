@@ -41,7 +41,7 @@ typedef struct helper {
   uint32_t line_length;
   char doing[64];
   unsigned steps;       /* that it has told of */
-  int64_t queued;       /* milliseconds for which it has waited for a CPU */
+  uint64_t waited;      /* for a CPU: base/cpu_wait.h */
   char last_error[512]; /* the tail of stderr */
   size_t error_length;
   bool ended;   /* the "end" line came */
@@ -343,22 +343,16 @@ static bool look_after(const crowd *c, helper *h, bool late) {
   return true;
 }
 
-/* Milliseconds for which the helper has had no CPU since it was last asked. */
-static int64_t take_queued(helper *h) {
-  const int64_t before = h->queued;
-  h->queued = (int64_t)(kw_cpu_wait(h->pid) / 1000000);
-  return h->queued - before;
-}
-
 /* Whether time is up, but for what the helpers had to wait for a CPU: that is added to the deadline. */
 static bool is_late(crowd *c) {
   if (c->deadline > now_ms()) return false;
-  int64_t queued = 0;
+  uint64_t longest = 0;
   for (uint32_t i = 0; i < TOGETHER; i++) {
-    const int64_t its = c->helpers[i].probe != NULL ? take_queued(&c->helpers[i]) : 0;
-    if (its > queued) queued = its;
+    helper *h = &c->helpers[i];
+    const uint64_t its = h->probe != NULL ? kw_cpu_wait_since(h->pid, &h->waited) : 0;
+    if (its > longest) longest = its;
   }
-  c->deadline += queued;
+  c->deadline += (int64_t)(longest / 1000000);
   return c->deadline <= now_ms();
 }
 

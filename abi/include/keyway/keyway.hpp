@@ -139,37 +139,21 @@ class scope : public owner<kw_scope, kw_scope_end> {
 template <typename T>
 struct dtype_of;
 template <>
-struct dtype_of<bool> {
-  static constexpr kw_dtype value = KW_BOOL;
-};
+struct dtype_of<bool> : std::integral_constant<kw_dtype, KW_BOOL> {};
 template <>
-struct dtype_of<std::uint8_t> {
-  static constexpr kw_dtype value = KW_U8;
-};
+struct dtype_of<std::uint8_t> : std::integral_constant<kw_dtype, KW_U8> {};
 template <>
-struct dtype_of<std::int8_t> {
-  static constexpr kw_dtype value = KW_I8;
-};
+struct dtype_of<std::int8_t> : std::integral_constant<kw_dtype, KW_I8> {};
 template <>
-struct dtype_of<std::int16_t> {
-  static constexpr kw_dtype value = KW_I16;
-};
+struct dtype_of<std::int16_t> : std::integral_constant<kw_dtype, KW_I16> {};
 template <>
-struct dtype_of<std::int32_t> {
-  static constexpr kw_dtype value = KW_I32;
-};
+struct dtype_of<std::int32_t> : std::integral_constant<kw_dtype, KW_I32> {};
 template <>
-struct dtype_of<std::int64_t> {
-  static constexpr kw_dtype value = KW_I64;
-};
+struct dtype_of<std::int64_t> : std::integral_constant<kw_dtype, KW_I64> {};
 template <>
-struct dtype_of<float> {
-  static constexpr kw_dtype value = KW_F32;
-};
+struct dtype_of<float> : std::integral_constant<kw_dtype, KW_F32> {};
 template <>
-struct dtype_of<double> {
-  static constexpr kw_dtype value = KW_F64;
-};
+struct dtype_of<double> : std::integral_constant<kw_dtype, KW_F64> {};
 
 class tensor {
  public:
