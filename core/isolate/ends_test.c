@@ -4,6 +4,8 @@
  * stops, or writes anything into what it shares with this one: every call has a status that is documented, and after
  * all rounds no process, memory or descriptor is left. `ends_test ROUNDS SEED` for more of them.
  */
+#include "testing/test_processes.h"
+
 #include <keyway/keyway.h>
 
 #include <dirent.h>
@@ -159,50 +161,11 @@ static void *work(void *user) {
 
 /* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
-typedef void visit(const char *name, void *user);
-
-static void for_each_name(const char *folder, visit *function, void *user) {
-  DIR *names = opendir(folder);
-  for (struct dirent *entry; names != NULL && (entry = readdir(names)) != NULL;) function(entry->d_name, user);
-  if (names != NULL) closedir(names);
-}
-
-static void find_child(const char *name, void *user) {
-  char path[300], text[512] = "";
-  int pid = 0, parent = 0;
-  snprintf(path, sizeof path, "/proc/%s/stat", name);
-  FILE *file = name[0] >= '1' && name[0] <= '9' ? fopen(path, "r") : NULL;
-  if (file == NULL) return;
-  if (fgets(text, sizeof text, file) != NULL && sscanf(text, "%d (%*[^)]) %*c %d", &pid, &parent) == 2 &&
-      parent == (int)getpid()) {
-    *(pid_t *)user = pid;
-  }
-  fclose(file);
-}
-
-static pid_t child(void) {
-  pid_t found = 0;
-  for_each_name("/proc", find_child, &found);
-  return found;
-}
-
-static void count_name(const char *name, void *user) {
-  *(int *)user += name[0] != '.';
-}
-
 static int descriptors(void) {
+  DIR *names = opendir("/proc/self/fd");
   int count = 0;
-  for_each_name("/proc/self/fd", count_name, &count);
-  return count;
-}
-
-/* Mappings of shared segments and blocks. */
-static int shared_mappings(void) {
-  char line[512];
-  int count = 0;
-  FILE *maps = fopen("/proc/self/maps", "r");
-  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) count += strstr(line, "memfd:keyway") != NULL;
-  if (maps != NULL) fclose(maps);
+  for (struct dirent *entry; names != NULL && (entry = readdir(names)) != NULL;) count += entry->d_name[0] != '.';
+  if (names != NULL) closedir(names);
   return count;
 }
 
@@ -234,7 +197,7 @@ static void play_round(uint64_t *seed) {
   if (!kills) snprintf(end, sizeof end, "%s@%u", way, when);
   kw_device *device = open_once(end);
   if (device == NULL) return;
-  const pid_t victim = child();
+  const pid_t victim = kw_test_child();
   for (int i = 0; i < THREADS; i++) {
     workers[i].device = device;
     workers[i].seed = draw(seed);
@@ -244,7 +207,7 @@ static void play_round(uint64_t *seed) {
   if (kills && victim > 0) kill(victim, SIGKILL);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   went_well("kw_device_close", kw_device_close(device));
-  if (anything_goes && child() != 0) kill(child(), SIGKILL); /* it may have got over it */
+  if (anything_goes && kw_test_child() != 0) kill(kw_test_child(), SIGKILL); /* it may have got over it */
   anything_goes = false;
 }
 
@@ -260,7 +223,7 @@ static void end_well(void) {
 static void forget_process(void) {
   kw_device *device = open_well();
   if (device == NULL) return;
-  kill(child(), SIGKILL);
+  kill(kw_test_child(), SIGKILL);
   while (kw_device_synchronize(device) == KW_OK) continue;
   kw_device_close(device);
 }
@@ -281,7 +244,7 @@ int main(int argc, char **argv) {
   end_well();
   forget_process();
   /* The last one is being collected: who waits here for ever has found something that is left. */
-  while (child() != 0 || shared_mappings() > 0 || descriptors() > before) sched_yield();
+  while (kw_test_child() != 0 || kw_test_shared_mappings() > 0 || descriptors() > before) sched_yield();
   printf("%ld rounds: %lu calls, %lu of them said that the device is lost; %d descriptors\n", rounds,
          atomic_load(&calls), atomic_load(&lost), descriptors());
   return failures == 0 ? 0 : 1;

@@ -9,10 +9,12 @@
 
 #include <cmocka.h>
 
+#include "testing/test_processes.h"
+
 #include <keyway/keyway.h>
 
-#include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,26 +33,6 @@ static kw_device *open_device(const char *end) {
   if (status != KW_OK) print_error("%s\n", kw_error_message());
   assert_int_equal(status, KW_OK);
   return device;
-}
-
-/* The process that has this one for a parent; 0: there is none. */
-static pid_t child(void) {
-  DIR *processes = opendir("/proc");
-  pid_t found = 0;
-  assert_non_null(processes);
-  for (struct dirent *entry; (entry = readdir(processes)) != NULL;) {
-    char path[300], text[512] = "";
-    int pid = 0, parent = 0;
-    snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
-    FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
-    if (file == NULL) continue;
-    if (fgets(text, sizeof text, file) != NULL && sscanf(text, "%d (%*[^)]) %*c %d", &pid, &parent) == 2) {
-      if (parent == (int)getpid()) found = pid;
-    }
-    fclose(file);
-  }
-  closedir(processes);
-  return found;
 }
 
 static kw_tensor *numbers(kw_device *device, const float *values) {
@@ -77,7 +59,7 @@ static void expect_sum(kw_device *device) {
 static void computes_in_another_process(void **state) {
   (void)state;
   kw_device *device = open_device(NULL);
-  assert_int_not_equal(child(), 0);
+  assert_int_not_equal(kw_test_child(), 0);
   expect_sum(device);
   assert_int_equal(kw_device_close(device), KW_OK);
 }
@@ -105,6 +87,31 @@ static void copies_through_memory_that_only_the_application_has(void **state) {
   assert_memory_equal(back, from, sizeof back);
   assert_int_equal(atomic_load(&runs), 1);
   kw_tensor_release(first), kw_tensor_release(second);
+  assert_int_equal(kw_stream_destroy(stream), KW_OK);
+  assert_int_equal(kw_device_close(device), KW_OK);
+}
+
+static void hold(void *gate) {
+  while (atomic_load((atomic_bool *)gate)) sched_yield();
+}
+
+/* Each copy that waits has a piece of shared memory of its own; few stay when all have passed. */
+static void a_burst_of_copies_leaves_few_mappings(void **state) {
+  (void)state;
+  enum { BURST = 200, STAYS = 64 };
+  static const float from[NUMBERS] = {0};
+  kw_device *device = open_device(NULL);
+  kw_stream *stream = NULL;
+  atomic_bool gate = true;
+  assert_int_equal(kw_stream_create(device, &stream), KW_OK);
+  kw_tensor *tensor = numbers(device, NULL);
+  assert_int_equal(kw_stream_call_host(stream, hold, &gate), KW_OK);
+  for (int i = 0; i < BURST; i++) assert_int_equal(kw_tensor_write_async(tensor, from, stream), KW_OK);
+  assert_true(kw_test_shared_mappings() >= BURST);
+  atomic_store(&gate, false);
+  assert_int_equal(kw_stream_synchronize(stream), KW_OK);
+  assert_true(kw_test_shared_mappings() <= STAYS);
+  kw_tensor_release(tensor);
   assert_int_equal(kw_stream_destroy(stream), KW_OK);
   assert_int_equal(kw_device_close(device), KW_OK);
 }
@@ -152,7 +159,7 @@ static void a_kill_is_a_lost_device(void **state) {
   (void)state;
   kw_device *device = open_device(NULL);
   kw_tensor *tensor = numbers(device, NULL);
-  assert_int_equal(kill(child(), SIGKILL), 0);
+  assert_int_equal(kill(kw_test_child(), SIGKILL), 0);
   while (kw_device_synchronize(device) == KW_OK) continue;
   assert_int_equal(kw_device_synchronize(device), KW_ERR_DEVICE_LOST);
   assert_non_null(strstr(kw_error_message(), "was killed (SIGKILL)"));
@@ -188,6 +195,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(computes_in_another_process),
       cmocka_unit_test(copies_through_memory_that_only_the_application_has),
+      cmocka_unit_test(a_burst_of_copies_leaves_few_mappings),
       cmocka_unit_test(a_crash_is_a_lost_device),
       cmocka_unit_test(an_exit_is_a_lost_device),
       cmocka_unit_test(a_hang_is_a_lost_device),
