@@ -173,11 +173,37 @@ static void functions_of_several_ops(void **state) {
   gave(&out, "tensor([[-1, 1], [-1, 1]], f32, cpu:0)");
   OK(kw_cdist(x, x, &out));
   gave(&out, "tensor([[0, 2.828427], [2.828427, 0]], f32, cpu:0)");
+  kw_tensor *directions = square(0, 0, 0, 4);
+  OK(kw_normalize(directions, 1, &out));
+  gave(&out, "tensor([[0, 0], [0, 1]], f32, cpu:0)");
+  OK(kw_normalize(directions, 0, &out));
+  gave(&out, "tensor([[0, 0], [0, 1]], f32, cpu:0)");
+  kw_tensor_release(directions);
   kw_tensor_release(row);
   kw_tensor_release(deep);
   kw_tensor_release(x);
   kw_tensor_release(w);
   kw_tensor_release(b);
+  assert_int_equal(live(), before);
+}
+
+/* Two heads of width 1: each sees what it is alike. */
+static void heads_of_attention(void **state) {
+  (void)state;
+  const uint64_t before = live();
+  kw_tensor *query = square(90, 0, 0, 90), *key = square(1, 0, 0, 1), *value = square(1, 2, 3, 4);
+  kw_tensor *out = NULL;
+  OK(kw_multi_head_attention(query, key, value, NULL, false, 2, &out));
+  gave(&out, "tensor([[1, 3], [2, 4]], f32, cpu:0)");
+  OK(kw_multi_head_attention(query, key, value, NULL, true, 2, &out)); /* the first token sees itself alone */
+  gave(&out, "tensor([[1, 2], [2, 4]], f32, cpu:0)");
+  assert_int_equal(kw_multi_head_attention(query, key, value, NULL, false, 3, &out), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_multi_head_attention(query, key, value, NULL, false, 0, &out), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_multi_head_attention(query, NULL, value, NULL, false, 2, &out), KW_ERR_INVALID_ARGUMENT);
+  assert_null(out);
+  kw_tensor_release(query);
+  kw_tensor_release(key);
+  kw_tensor_release(value);
   assert_int_equal(live(), before);
 }
 
@@ -196,6 +222,9 @@ static void views_and_tensors_in_expressions(void **state) {
   holds(kwx_slice(x, 1, 1, INT64_MAX), "tensor([[2, 3], [5, 6]], f32, cpu:0)");
   holds(kwx_expand(kwx_unsqueeze(kwx_select(x, 0, 0), 0), KW_INTS(2, 3)), "tensor([[1, 2, 3], [1, 2, 3]], f32, cpu:0)");
   holds(kwx_squeeze(kwx_slice(x, 0, 0, 1), 0), "tensor([1, 2, 3], f32, cpu:0)");
+  holds(kwx_reshape(x, KW_INTS(-1)), "tensor([1, 2, 3, 4, 5, 6], f32, cpu:0)");
+  holds(kwx_reshape(kwx_transpose(x, 0, 1), KW_INTS(2, 3)), "tensor([[1, 4, 2], [5, 3, 6]], f32, cpu:0)");
+  holds(kwx_reinterpret(x, KW_F32, KW_INTS(2, 2), 8), "tensor([[3, 4], [5, 6]], f32, cpu:0)");
   kw_tensor *image = kwx_view(x, KW_INTS(1, 1, 2, 3)), *kernel = kwx_full(KW_INTS(1, 1, 2, 2), 1.0);
   holds(kwx_conv2d(image, kernel), "tensor([[[[12, 16]]]], f32, cpu:0)");
   holds(kwx_conv2d(image, kernel, NULL, KW_INTS(2, 2), KW_INTS(1, 1)), "tensor([[[[1, 5], [4, 11]]]], f32, cpu:0)");
@@ -354,6 +383,7 @@ int main(void) {
       cmocka_unit_test(scalars_keep_their_kind),
       cmocka_unit_test(several_results_and_in_place),
       cmocka_unit_test(functions_of_several_ops),
+      cmocka_unit_test(heads_of_attention),
       cmocka_unit_test(views_and_tensors_in_expressions),
       cmocka_unit_test(an_op_that_is_not_there),
       cmocka_unit_test(a_scope_releases_what_was_made_in_it),

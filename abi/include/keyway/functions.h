@@ -4,8 +4,11 @@
  * beside those of keyway/ops.h; and for expressions views, and tensors of numbers that the program has.
  *
  *   kw_linear, kw_layer_norm, kw_conv2d and their kwx_ forms; kw_softmax and kw_cdist are in ops.h
+ *   kw_multi_head_attention, kw_normalize and theirs
  *   kwx_max_pool2d           the values alone
  *   kwx_view, kwx_expand, kwx_permute, kwx_transpose, kwx_select, kwx_slice, kwx_squeeze, kwx_unsqueeze
+ *   kwx_reinterpret          a part of a tensor's memory, of a mapped file for instance, as another tensor
+ *   kwx_reshape              a view where there is one, otherwise a copy
  *   kwx_tensor               of numbers, on the device of the scope's stream
  */
 #ifndef KEYWAY_FUNCTIONS_H
@@ -52,8 +55,21 @@ static inline kw_tensor *kwx_squeeze(const kw_tensor *self, int64_t dim) {
 static inline kw_tensor *kwx_unsqueeze(const kw_tensor *self, int64_t dim) {
   KW_VIEW_OR_RETURN(kw_tensor_unsqueeze(self, dim, &view))
 }
+/* A contiguous tensor of that dtype and shape on the memory of `self`, so many bytes behind its start. */
+static inline kw_tensor *kwx_reinterpret(const kw_tensor *self, kw_dtype dtype, kw_ints shape, uint64_t byte_offset) {
+  const kw_tensor_ref dense = kw_meta(dtype, shape.count, shape.data);
+  KW_VIEW_OR_RETURN(kw_tensor_reinterpret(self, dtype, shape.count, shape.data, dense.strides, byte_offset, &view))
+}
 
 #undef KW_VIEW_OR_RETURN
+
+/* As in ATen: a view where the memory's order allows it, otherwise a view of a copy. */
+static inline kw_tensor *kwx_reshape(const kw_tensor *self, kw_ints shape) {
+  kw_tensor *view = NULL;
+  if (kw_scope_status() != KW_OK) return NULL;
+  if (kw_tensor_view(self, shape.count, shape.data, &view) == KW_OK) return kw_scope_result(KW_OK, view);
+  return kwx_view(kwx_to_copy(self), shape);
+}
 
 /* Of densely packed numbers in row-major order; NULL: undefined contents. Waits for the copy. */
 static inline kw_tensor *kwx_tensor(kw_dtype dtype, kw_ints shape, const void *numbers) {
@@ -134,6 +150,60 @@ static inline kw_status kw_layer_norm(const kw_tensor *input, kw_ints normalized
   return status;
 }
 #define kwx_layer_norm(...) kwx_native_layer_norm(__VA_ARGS__)
+
+/* [tokens, heads * width] as [1, heads, tokens, width]. */
+static inline kw_tensor *kw_typed_heads(const kw_tensor *rows, int64_t heads) {
+  const int64_t width =
+      rows && kw_tensor_describe(rows)->rank == 2 && heads > 0 ? kw_tensor_describe(rows)->shape[1] / heads : 0;
+  const int64_t shape[] = {1, -1, heads, width};
+  const kw_ints apart = {shape, 4};
+  return kwx_transpose(kwx_view(rows, apart), 1, 2);
+}
+/* Attention of so many heads side by side: query [tokens, heads * width], key and value [others, heads * width], as
+ * they come from kw_linear; attn_mask (NULL: none) and is_causal as in scaled_dot_product_attention. Returns [tokens,
+ * heads * width]. */
+static inline kw_status kw_multi_head_attention(const kw_tensor *query, const kw_tensor *key, const kw_tensor *value,
+                                                const kw_tensor *attn_mask, bool is_causal, int64_t heads,
+                                                kw_tensor **out) {
+  kw_scope *scope;
+  kw_tensor *seen;
+  kw_status status = kw_scope_begin(NULL, &scope);
+  if (status != KW_OK) return status;
+  seen = kwx_typed_scaled_dot_product_attention(kw_typed_heads(query, heads), kw_typed_heads(key, heads),
+                                                kw_typed_heads(value, heads), attn_mask, 0, is_causal, kw_arg_none(),
+                                                false);
+  seen = kwx_transpose(seen, 1, 2);
+  if (seen) {
+    const int64_t shape[] = {-1, heads * kw_tensor_describe(seen)->shape[3]};
+    const kw_ints as_rows = {shape, 2};
+    seen = kwx_reshape(seen, as_rows);
+  }
+  return kw_typed_end(scope, seen, out);
+}
+static inline kw_tensor *kwx_multi_head_attention(const kw_tensor *query, const kw_tensor *key, const kw_tensor *value,
+                                                  const kw_tensor *attn_mask, bool is_causal, int64_t heads) {
+  kw_tensor *out = NULL;
+  kw_multi_head_attention(query, key, value, attn_mask, is_causal, heads, &out);
+  return out;
+}
+
+/* input over its Euclidean length along `dim`, or over 1e-12 where that is less. */
+static inline kw_status kw_normalize(const kw_tensor *input, int64_t dim, kw_tensor **out) {
+  const kw_ints along = {&dim, 1};
+  kw_scope *scope;
+  kw_tensor *squares;
+  kw_status status = kw_scope_begin(NULL, &scope);
+  if (status != KW_OK) return status;
+  squares = kwx_sum_dim_intlist(kwx_mul_tensor(input, input), along, true);
+  return kw_typed_end(
+      scope, kwx_mul_tensor(input, kwx_rsqrt(kwx_typed_clamp(squares, kw_arg_scalar_f64(1e-24), kw_arg_none()))), out);
+}
+static inline kw_tensor *kwx_normalize(const kw_tensor *input, int64_t dim) {
+  kw_tensor *out = NULL;
+  kw_normalize(input, dim, &out);
+  return out;
+}
+
 #define kwx_max_pool2d(...) kwx_max_pool2d_with_indices(__VA_ARGS__)
 
 #ifdef __cplusplus
