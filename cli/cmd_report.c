@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `keyway report`: reads the JSON reports of `keyway conform`, shows them, and puts those of shards together.
+ * `keyway report`: reads the JSON reports of `keyway conform`, shows them, compares two, and puts those of shards
+ * together.
  */
 #include "commands.h"
 #include "report/files.h"
 #include "report/formats.h"
 #include "report/merge.h"
+#include "report_diff.h"
 #include "report_paths.h"
 #include "table.h"
 
@@ -60,7 +62,10 @@ static int run_report(const kw_cli_args *args) {
   const char *what = kw_cli_args_positional(args, 0);
   if (what && strcmp(what, "merge") == 0) return merge(args);
   if (what && strcmp(what, "show") == 0) return show(args);
-  kw_cli_complain(kw_cli_args_command(args), "what to do? 'keyway report show FILE' or 'keyway report merge FILE...'");
+  if (what && strcmp(what, "diff") == 0) return kw_cli_report_diff(args);
+  kw_cli_complain(kw_cli_args_command(args),
+                  "what to do? 'keyway report show FILE', 'keyway report diff BEFORE AFTER' "
+                  "or 'keyway report merge FILE...'");
   return KW_CLI_USAGE;
 }
 
@@ -76,13 +81,16 @@ static const kw_cli_option options[] = {
 
 const kw_cli_command kw_cli_report = {
     .name = "report",
-    .synopsis = "show FILE | merge FILE... [OPTIONS]",
-    .summary = "Show the JSON report of a conformance run, or merge those of its shards",
+    .synopsis = "show FILE | diff BEFORE AFTER | merge FILE... [OPTIONS]",
+    .summary = "Show the JSON report of a conformance run, compare two, or merge those of its shards",
     .details =
         "show prints a report as 'keyway conform' did. merge takes the reports of all shards of one run (--shard I/N), "
         "in\nany order, and makes the report that the run would have given in one piece; it refuses when they are not\n"
         "of one run, or a shard is missing or there twice.\n\n"
-        "Exit status: as 'keyway conform': 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive, "
+        "diff says what is different: the verdict, ops that came or went, cases with another outcome, and how large "
+        "errors\nare. Times, hashes and seeds do not count. Of the options it takes --json and --verbose.\n\n"
+        "Exit status: of diff 0 nothing is different, 1 something is; otherwise as 'keyway conform': 0 conformant, 1 "
+        "not conformant, 3 only known failures, 4 inconclusive, "
         "130 and\n143 of a run that was stopped; 2 unusable reports.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

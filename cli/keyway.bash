@@ -67,7 +67,7 @@ _keyway() {
       case $command:$word in
         *:-*) _keyway_offer "$word" "$(_keyway_options "$program" "$command")" ;;
         help:*) _keyway_offer "$word" "$("$program" help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')" ;;
-        report:*) ((${#words[@]} == 3)) && _keyway_offer "$word" show merge ;;
+        report:*) ((${#words[@]} == 3)) && _keyway_offer "$word" show diff merge ;;
         completion:*) _keyway_offer "$word" bash ;;
         eval:*) ((${#words[@]} == 3)) && _keyway_offer "$word" "$(_keyway_names "$program" ops)" ;;
       esac
