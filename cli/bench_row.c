@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define PAST_CACHES (1 << 26) /* bytes that no call finds in a cache */
-#define FAR 1.25              /* a ratio from which on a row is named as far behind */
 
 /* ---- What rows say together -------------------------------------------------------------------------------------- */
 
@@ -31,14 +30,14 @@ kw_bench_summary kw_bench_summarise(const kw_bench_report *report, uint32_t peer
     if (ratio <= 0 || (family && strcmp(family, row->family) != 0)) continue;
     logarithms += log(ratio);
     ++sum.count;
-    sum.beyond += ratio > FAR;
+    sum.beyond += ratio > KW_BENCH_FAR;
     if (!sum.worst || ratio > sum.worst->peers[peer].ratio) sum.worst = row;
   }
   if (sum.count > 0) sum.mean = exp(logarithms / sum.count);
   return sum;
 }
 
-static bool is_first_of_family(const kw_bench_report *report, uint32_t row) {
+bool kw_bench_row_begins_family(const kw_bench_report *report, uint32_t row) {
   for (uint32_t i = 0; i < row; ++i)
     if (strcmp(report->rows[i].family, report->rows[row].family) == 0) return false;
   return true;
@@ -114,7 +113,7 @@ static void print_summary(const kw_bench_report *report, uint32_t peer, const ch
   const kw_bench_summary sum = kw_bench_summarise(report, peer, family);
   if (sum.count == 0) return;
   printf("  %-18s %4u rows, geometric mean of the ratios %.3f, %u past %.2f; the worst is %s %s %s with %.3f\n",
-         family ? family : "all", sum.count, sum.mean, sum.beyond, FAR, sum.worst->op, sum.worst->shape,
+         family ? family : "all", sum.count, sum.mean, sum.beyond, KW_BENCH_FAR, sum.worst->op, sum.worst->shape,
          kw_dtype_name(sum.worst->dtype), sum.worst->peers[peer].ratio);
 }
 
@@ -129,7 +128,7 @@ void kw_bench_print_table(const kw_bench_report *report) {
     printf("%s: %s%s\n", side->name, side->title ? "" : "not there: ", side->title ? side->title : side->why);
   }
   for (uint32_t i = 0; i < report->row_count; ++i) {
-    if (!is_first_of_family(report, i)) continue;
+    if (!kw_bench_row_begins_family(report, i)) continue;
     const char *family = report->rows[i].family;
     printf("\n%s%s%s\n", kw_cli_style("\033[1m"), family, kw_cli_style("\033[0m"));
     kw_cli_table *table = make_table(report);
@@ -141,7 +140,7 @@ void kw_bench_print_table(const kw_bench_report *report) {
     if (kw_bench_summarise(report, p, NULL).count == 0) continue;
     printf("\nagainst %s\n", report->peers[p].name);
     for (uint32_t i = 0; i < report->row_count; ++i)
-      if (is_first_of_family(report, i)) print_summary(report, p, report->rows[i].family);
+      if (kw_bench_row_begins_family(report, i)) print_summary(report, p, report->rows[i].family);
     print_summary(report, p, NULL);
   }
 }

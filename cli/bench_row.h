@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `keyway bench` measured, and how it is shown: a table, JSON, a picture.
+ * What `keyway bench` measured, and how it is shown: a table, JSON, a picture, a page.
  */
 #ifndef KEYWAY_CLI_BENCH_ROW_H
 #define KEYWAY_CLI_BENCH_ROW_H
@@ -12,6 +12,7 @@
 
 #define KW_BENCH_PEERS 7
 #define KW_BENCH_WHY 300
+#define KW_BENCH_FAR 1.25 /* a ratio from which on a row is named as far behind */
 
 typedef struct kw_bench_figure {
   double ns, ratio;       /* of a call, 0 unless measured; how many times as long Keyway takes */
@@ -52,14 +53,19 @@ double kw_bench_row_of_limit(const kw_bench_report *report, const kw_bench_row *
 /* The geometric mean of a peer's ratios in a family, or in all for NULL, and the worst row. 0 for no ratio. */
 typedef struct kw_bench_summary {
   double mean;
-  uint32_t count, beyond; /* rows, and those past 1.25 */
+  uint32_t count, beyond; /* rows, and those past KW_BENCH_FAR */
   const kw_bench_row *worst;
 } kw_bench_summary;
 kw_bench_summary kw_bench_summarise(const kw_bench_report *report, uint32_t peer, const char *family);
+
+/* Whether no row before this one is of its family. */
+bool kw_bench_row_begins_family(const kw_bench_report *report, uint32_t row);
 
 void kw_bench_print_table(const kw_bench_report *report);
 cJSON *kw_bench_as_json(const kw_bench_report *report);
 /* Ratios to the first peer that is there as bars, or rates where none is. False when `out` does not take it. */
 bool kw_bench_draw(const kw_bench_report *report, FILE *out);
+/* The whole report as a page (report/page.h). */
+bool kw_bench_put_html(const kw_bench_report *report, FILE *out);
 
 #endif /* KEYWAY_CLI_BENCH_ROW_H */

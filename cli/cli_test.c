@@ -503,6 +503,8 @@ static void bench_has_rows_for_what_is_not_there(void **state) {
   assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(figures, "clblast"), "cannot")),
                       "not there");
   cJSON_Delete(json);
+  check("bench --rounds 1 --size 16 --op arange.start_step --against raw", 0,
+        "arange"); /* whose first argument is no tensor */
   json = run_json("bench --device " KEYWAY_BARE_DEVICE " --rounds 1 --size 16 --op exp --json");
   row = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "rows"), 0);
   assert_null(cJSON_GetObjectItem(row, "ns"));
@@ -564,6 +566,23 @@ static void bench_draws(void **state) {
   assert_int_equal(strncmp(text, "<svg ", 5), 0);
   assert_non_null(strstr(text, "relu [1024] f32"));
   check_well_formed(text);
+}
+
+static void bench_makes_a_page(void **state) {
+  (void)state;
+  char path[128], text[1 << 14];
+  check("bench --rounds 1 --size 1024 --op relu --op sum --against raw --against clblast --html bench.html", 0, "raw");
+  snprintf(path, sizeof path, "%s/bench.html", folder);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  const size_t size = fread(text, 1, sizeof text - 1, file);
+  text[size] = '\0';
+  fclose(file);
+  remove(path);
+  assert_non_null(strstr(text, "<title>cpu:0: benchmarks</title>"));
+  assert_non_null(strstr(text, "<h2>reductions</h2>"));
+  assert_non_null(strstr(text, "not there: for cpu devices it is not in"));
+  check_well_formed(strstr(text, "<html"));
 }
 
 /* ---- warm -------------------------------------------------------------------------------------------------------- */
@@ -672,6 +691,7 @@ int main(void) {
       cmocka_unit_test(bench_has_rows_for_what_is_not_there),
       cmocka_unit_test(bench_compares_with_plain_loops),
       cmocka_unit_test(bench_draws),
+      cmocka_unit_test(bench_makes_a_page),
       cmocka_unit_test(warm_calls_what_a_model_calls),
       cmocka_unit_test(completion_offers_what_fits),
   };

@@ -323,20 +323,20 @@ static void bench_all(const kw_cli_args *args, bench *b) {
 }
 
 /* False, and said on stderr, when it cannot be written. */
-static bool draw(const kw_bench_report *report, const char *path) {
+static bool write_file(const kw_bench_report *report, bool (*put)(const kw_bench_report *, FILE *), const char *path) {
+  if (!path) return true;
   kw_cli_interrupt_file(path);
   FILE *file = fopen(path, "w");
-  bool drawn = file && kw_bench_draw(report, file);
-  if (file) drawn = fclose(file) == 0 && drawn;
+  bool good = file && put(report, file);
+  if (file) good = fclose(file) == 0 && good;
   kw_cli_interrupt_file(NULL);
-  if (drawn) return true;
+  if (good) return true;
   kw_cli_complain(&kw_cli_bench, "%s cannot be written: %s", path, strerror(errno));
   return false;
 }
 
 static int run_bench(const kw_cli_args *args) {
   bench b = {.clock = KW_BENCH_WALL};
-  const char *picture = kw_cli_args_value(args, "--svg");
   int code = KW_CLI_USAGE;
   if (take_options(args, &b)) {
     kw_bench_report *report = &b.report;
@@ -358,7 +358,8 @@ static int run_bench(const kw_cli_args *args) {
     } else {
       kw_bench_print_table(report);
     }
-    if (picture) fine = draw(report, picture) && fine;
+    fine = write_file(report, kw_bench_draw, kw_cli_args_value(args, "--svg")) && fine;
+    fine = write_file(report, kw_bench_put_html, kw_cli_args_value(args, "--html")) && fine;
     code = fine ? KW_CLI_OK : KW_CLI_FAILED;
   }
   close_all(&b);
@@ -377,6 +378,7 @@ static const kw_cli_option options[] = {
     {"--threads", "N", "threads of Keyway's and of the peers; 1 unless said"},
     {"--rounds", "N", "rounds to take the median of; 15 unless said"},
     {"--svg", "FILE", "draw the ratios, too"},
+    {"--html", "FILE", "write all of it as a page to look at, too"},
     KW_CLI_OPTION_JSON,
     KW_CLI_OPTION_PLUGIN,
 };
@@ -384,7 +386,7 @@ const kw_cli_command kw_cli_bench = {
     .name = "bench",
     .synopsis =
         "[--device NAME] [--against PEER]... [--op NAME]... [--family NAME]... [--dtype DTYPE]... [--size N]...\n"
-        "       [--threads N] [--rounds N] [--svg FILE] [--json] [--plugin FILE]...",
+        "       [--threads N] [--rounds N] [--svg FILE] [--html FILE] [--json] [--plugin FILE]...",
     .summary = "Measure how fast a device runs ops, alone or against peers",
     .details =
         "Measures the ops of a table, in families: moves, pointwise, reductions, 'softmax and norms', products,\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--print]
+# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--browser] [--print]
 #
 # Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
 # when not root). Says which. Does nothing, fast, when all are there.
@@ -9,6 +9,7 @@
 #   --aarch64   also what the preset aarch64 and its tests need: a cross compiler, libraries for arm64 (which apt-get is
 #               told to offer) and an emulator
 #   --rusticl   also what scripts/opencl.sh rusticl needs where it lies: a compiler's library
+#   --browser   also what scripts/phone.sh looks at pages with
 #   --print     print the packages, one a line, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -34,6 +35,7 @@ for argument; do
     --minimal) packages=("${minimal[@]}") ;;
     --aarch64) more+=("${aarch64[@]}") ;;
     --rusticl) more+=(libclc-15) ;;
+    --browser) more+=(chromium) ;;
     --print) print=true ;;
     *) no_arguments "$argument" ;;
   esac
@@ -74,7 +76,7 @@ install() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >build/logs/apt.log 2>&1
 }
 mkdir -p build/logs
-if [ ${#more[@]} -gt 0 ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+if [[ " ${more[*]} " == *:arm64\ * ]] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
   "${as_root[@]}" dpkg --add-architecture arm64
 fi
 install || {

@@ -243,11 +243,13 @@ static work find_work(const kw_call *call) {
 }
 
 static bool make_row(const kw_call *call, job *j) {
+  const work what = find_work(call);
+  if (what == WORKS) return false;                        /* its first argument may be no tensor */
   const bool into_first = strcmp(call->op, "copy_") == 0; /* whose result is its first argument */
   const kw_tensor_ref *a = call->args[into_first].u.tensor;
-  row r = {.what = find_work(call), .dtype = a->dtype, .bytes = bytes_of(a)};
-  const bool two = r.what == ADD || r.what == MULTIPLY;
-  if (r.what == WORKS || (r.what == RELU && a->dtype != KW_F32)) return false;
+  row r = {.what = what, .dtype = a->dtype, .bytes = bytes_of(a)};
+  const bool two = what == ADD || what == MULTIPLY;
+  if (what == RELU && a->dtype != KW_F32) return false;
   r.a = take(j, 0, a);
   r.b = two ? take(j, 1, call->args[1].u.tensor) : r.a;
   r.out = r.what == SUM ? NULL : take(j, 2, call->outs[0]);

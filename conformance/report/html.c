@@ -6,7 +6,7 @@
 #include "case/element.h"
 #include "report/alike.h"
 #include "report/formats.h"
-#include "report/put_text.h"
+#include "report/page.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,43 +18,12 @@
 #define BAR_WIDTH 12
 #define BAR_HEIGHT 26
 
-static const char style[] =
-    ":root{color-scheme:light dark;--text:#1c2024;--soft:#60646c;--back:#fff;--line:#e0e1e6;--box:#f6f7f9;"
-    "--good:#18794e;--good-back:#ddf3e4;--bad:#cd2b31;--bad-back:#ffe5e5;--warn:#946800;--warn-back:#fff4d5;"
-    "--bar:#3e63dd}\n"
-    "@media(prefers-color-scheme:dark){:root{--text:#edeef0;--soft:#a0a4ac;--back:#111316;--line:#2e3135;--box:#1a1d21;"
-    "--good:#4cc38a;--good-back:#0f2e22;--bad:#ff6369;--bad-back:#3c181a;--warn:#f1a10d;--warn-back:#341c00;"
-    "--bar:#849dff}}\n"
-    "body{margin:0 auto;max-width:76rem;padding:1.5rem;font:15px/1.5 system-ui,sans-serif;color:var(--text);"
-    "background:var(--back)}\n"
-    "h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2.2rem 0 .6rem}p{margin:.4rem 0}\n"
-    "code,pre,.id,dd{font-family:ui-monospace,monospace;font-size:.88em}\n"
-    ".soft{color:var(--soft)}.wide{overflow-x:auto}\n"
-    ".verdict{display:inline-block;padding:.1rem .7rem;border-radius:.4rem;font-weight:600}\n"
-    ".good{color:var(--good);background:var(--good-back)}.bad{color:var(--bad);background:var(--bad-back)}"
-    ".warn{color:var(--warn);background:var(--warn-back)}\n"
-    "dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:1rem 0}dt{color:var(--soft)}"
-    "dd{margin:0;overflow-wrap:anywhere}\n"
-    "table{border-collapse:collapse;font-size:.9em}th,td{padding:.18rem .55rem;text-align:right;"
-    "border-bottom:1px solid var(--line);white-space:nowrap;font-variant-numeric:tabular-nums}\n"
-    "th{color:var(--soft);font-weight:500}th:first-child,td:first-child,td.id{text-align:left}\n"
-    ".failure{border:1px solid var(--line);background:var(--box);border-radius:.4rem;padding:.5rem .8rem;margin:.5rem "
-    "0}\n"
-    ".failure pre{margin:.3rem 0;white-space:pre-wrap;overflow-wrap:anywhere}\n"
-    "svg rect{fill:var(--bar)}svg rect.over{fill:var(--bad)}svg line{stroke:var(--line)}\n";
-
-static void put(FILE *out, const char *before, const char *text, const char *after) {
-  fputs(before, out);
-  kw_text_put_markup(out, text);
-  fputs(after, out);
-}
-
 /* ---- Verdict ----------------------------------------------------------------------------------------------------- */
 
 static void put_pair(FILE *out, const char *term, const char *text) {
   if (!*text) return;
   fprintf(out, "<dt>%s</dt>", term);
-  put(out, "<dd>", text, "</dd>\n");
+  kw_page_put(out, "<dd>", text, "</dd>\n");
 }
 
 static void put_count(FILE *out, uint32_t count, const char *name, bool bad) {
@@ -64,8 +33,8 @@ static void put_count(FILE *out, uint32_t count, const char *name, bool bad) {
 static void put_verdict(const kw_report *report, FILE *out) {
   kw_report_totals t = kw_report_total(report);
   char text[64];
-  put(out, "<header>\n<h1>", report->device, "");
-  put(out, " <span class=\"soft\">", report->product, kw_report_emulated_mark(report));
+  kw_page_put(out, "<header>\n<h1>", report->device, "");
+  kw_page_put(out, " <span class=\"soft\">", report->product, kw_report_emulated_mark(report));
   fputs("</span></h1>\n", out);
   fprintf(out, "<p><span class=\"verdict %s\">%s</span> ",
           t.verdict == KW_VERDICT_CONFORMANT     ? "good"
@@ -75,7 +44,7 @@ static void put_verdict(const kw_report *report, FILE *out) {
                                                  : "bad",
           kw_report_verdict_name(t.verdict));
   char *whole = kw_report_verdict_text(report);
-  put(out, "<strong>", whole + strlen(kw_report_verdict_name(t.verdict)) + 1, "</strong>");
+  kw_page_put(out, "<strong>", whole + strlen(kw_report_verdict_name(t.verdict)) + 1, "</strong>");
   free(whole);
   fputs(": ", out);
   fprintf(out, "%u of %u cases pass", t.counts[KW_OUTCOME_PASS], report->case_count);
@@ -135,11 +104,11 @@ static void put_coverage(const kw_report *report, FILE *out) {
       "<section id=\"coverage\">\n<h2>Coverage</h2>\n<p class=\"soft\">Cases per op and dtype: all pass, or how many; "
       "&#8211; is not claimed.</p>\n<div class=\"wide\"><table>\n<tr><th>op</th>",
       out);
-  for (uint32_t d = 0; d < count; d++) put(out, "<th>", dtypes[d], "</th>");
+  for (uint32_t d = 0; d < count; d++) kw_page_put(out, "<th>", dtypes[d], "</th>");
   fputs("</tr>\n", out);
   for (uint32_t first = 0, end; first < report->op_count; first = end) {
     end = kw_report_op_end(report, first);
-    put(out, "<tr><td class=\"id\">", report->ops[first].name, "</td>");
+    kw_page_put(out, "<tr><td class=\"id\">", report->ops[first].name, "</td>");
     for (uint32_t d = 0; d < count; d++) {
       int op = kw_report_op_find(report, first, end, dtypes[d]);
       if (op >= 0) {
@@ -155,7 +124,7 @@ static void put_coverage(const kw_report *report, FILE *out) {
   fputs("</table></div>\n", out);
   if (report->unclaimed_count) {
     fprintf(out, "<details><summary>%u not claimed</summary><p class=\"id\">", report->unclaimed_count);
-    for (uint32_t i = 0; i < report->unclaimed_count; i++) put(out, i ? " " : "", report->unclaimed[i], "");
+    for (uint32_t i = 0; i < report->unclaimed_count; i++) kw_page_put(out, i ? " " : "", report->unclaimed[i], "");
     fputs("</p></details>\n", out);
   }
   fputs("</section>\n", out);
@@ -181,9 +150,9 @@ static void put_suites(const kw_report *report, FILE *out) {
     if (l->worst) {
       const kw_report_op *op = &report->ops[l->worst->op];
       fprintf(out, "<td class=\"id\">%.3g of %g ", l->worst->error, op->bound);
-      put(out, "", op->unit, " <span class=\"soft\">");
-      put(out, "", op->name, "/");
-      put(out, "", op->dtype, "</span></td>");
+      kw_page_put(out, "", op->unit, " <span class=\"soft\">");
+      kw_page_put(out, "", op->name, "/");
+      kw_page_put(out, "", op->dtype, "</span></td>");
     } else {
       fputs("<td></td>", out);
     }
@@ -198,8 +167,8 @@ static void put_alike(const kw_report *report, const kw_report_group *group, FIL
   if (group->count < 2) return;
   char *where = kw_report_group_where(report, group);
   fprintf(out, "<details><summary>%u alike: ", group->count);
-  put(out, "", where, "</summary><p class=\"id\">");
-  for (uint32_t i = 1; i < group->count; i++) put(out, i > 1 ? " " : "", group->cases[i]->id, "");
+  kw_page_put(out, "", where, "</summary><p class=\"id\">");
+  for (uint32_t i = 1; i < group->count; i++) kw_page_put(out, i > 1 ? " " : "", group->cases[i]->id, "");
   fputs("</p></details>\n", out);
   free(where);
 }
@@ -209,17 +178,17 @@ static void put_failure(const kw_report *report, const kw_report_group *group, F
   char *replay = kw_report_replay(report, c);
   fprintf(out, "<div class=\"failure\"><span class=\"verdict %s\">",
           c->outcome == KW_OUTCOME_INCONCLUSIVE ? "warn" : "bad");
-  put(out, "", kw_report_case_name(c), "</span> ");
-  put(out, "<strong class=\"id\">", c->id, "</strong> ");
-  put(out, "", c->defect, "\n");
-  if (*c->text) put(out, "<pre>", c->text, "</pre>\n");
-  if (c->expected) put(out, "<p>expected to fail: ", c->expected, "</p>\n");
+  kw_page_put(out, "", kw_report_case_name(c), "</span> ");
+  kw_page_put(out, "<strong class=\"id\">", c->id, "</strong> ");
+  kw_page_put(out, "", c->defect, "\n");
+  if (*c->text) kw_page_put(out, "<pre>", c->text, "</pre>\n");
+  if (c->expected) kw_page_put(out, "<p>expected to fail: ", c->expected, "</p>\n");
   if (c->smallest) {
-    put(out, "<p>smallest failing: <code>", c->smallest, "</code> on ");
-    put(out, "", c->smallest_tensors, "</p>\n");
+    kw_page_put(out, "<p>smallest failing: <code>", c->smallest, "</code> on ");
+    kw_page_put(out, "", c->smallest_tensors, "</p>\n");
   }
-  if (c->passes_alone) put(out, "<p>", kw_report_case_alone(c), "</p>\n");
-  put(out, "<pre class=\"soft\">", replay, "</pre>\n");
+  if (c->passes_alone) kw_page_put(out, "<p>", kw_report_case_alone(c), "</p>\n");
+  kw_page_put(out, "<pre class=\"soft\">", replay, "</pre>\n");
   put_alike(report, group, out);
   fputs("</div>\n", out);
   free(replay);
@@ -244,7 +213,7 @@ static void put_ids(const kw_report *report, kw_outcome outcome, const char *hea
   for (uint32_t i = 0; i < report->case_count; i++) {
     if (report->cases[i].outcome != outcome) continue;
     if (count++ == 0) fprintf(out, "<section>\n<h2>%s</h2>\n<p class=\"soft\">%s</p>\n<p class=\"id\">", heading, what);
-    put(out, "", report->cases[i].id, " ");
+    kw_page_put(out, "", report->cases[i].id, " ");
   }
   if (count) fputs("</p>\n</section>\n", out);
 }
@@ -256,8 +225,8 @@ static void put_untried(const kw_report *report, FILE *out) {
     const kw_report_case *c = &report->cases[i];
     if (c->outcome != KW_OUTCOME_NOT_TRIED) continue;
     if (count++ == 0) fputs("<section id=\"untried\">\n<h2>Not tried</h2>\n<dl>\n", out);
-    put(out, "<dt class=\"id\">", c->id, "</dt>");
-    put(out, "<dd>", c->text, "</dd>\n");
+    kw_page_put(out, "<dt class=\"id\">", c->id, "</dt>");
+    kw_page_put(out, "<dd>", c->text, "</dd>\n");
   }
   if (count) fputs("</dl>\n</section>\n", out);
 }
@@ -300,9 +269,9 @@ static void put_errors(const kw_report *report, FILE *out) {
       for (uint32_t i = 1; i < KW_REPORT_BINS; i++) inexact += bins[i];
     }
     if (!inexact) continue;
-    put(out, "<tr><td class=\"id\">", report->ops[first].name, "</td>");
+    kw_page_put(out, "<tr><td class=\"id\">", report->ops[first].name, "</td>");
     fprintf(out, "<td>%g ", report->ops[first].bound);
-    put(out, "", report->ops[first].unit, "</td>");
+    kw_page_put(out, "", report->ops[first].unit, "</td>");
     put_bars(sum, out);
     fputs("</tr>\n", out);
   }
@@ -334,7 +303,7 @@ static void put_times(const kw_report *report, FILE *out) {
   fputs("</table></div>\n<h2>Slowest cases</h2>\n<div class=\"wide\"><table>\n<tr><th>case</th><th>seconds</th></tr>\n",
         out);
   for (uint32_t i = 0; i < report->case_count && i < SHOWN_SLOWEST; i++) {
-    put(out, "<tr><td class=\"id\">", slowest[i]->id, "</td>");
+    kw_page_put(out, "<tr><td class=\"id\">", slowest[i]->id, "</td>");
     fprintf(out, "<td>%.3f</td></tr>\n", slowest[i]->seconds);
   }
   fputs("</table></div>\n</section>\n", out);
@@ -343,13 +312,7 @@ static void put_times(const kw_report *report, FILE *out) {
 }
 
 void kw_report_put_html(const kw_report *report, FILE *out) {
-  fputs(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n",
-      out);
-  put(out, "<title>", report->device, ": ");
-  fprintf(out, "%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
-          kw_report_verdict_name(kw_report_total(report).verdict), style);
+  kw_page_begin(out, report->device, kw_report_verdict_name(kw_report_total(report).verdict));
   put_verdict(report, out);
   put_failures(report, out);
   put_ids(report, KW_OUTCOME_UNIMPLEMENTED, "Unimplemented", "Claimed, but no kernel took the call.", out);
@@ -358,5 +321,5 @@ void kw_report_put_html(const kw_report *report, FILE *out) {
   put_coverage(report, out);
   put_errors(report, out);
   put_times(report, out);
-  fputs("</body>\n</html>\n", out);
+  kw_page_end(out);
 }
