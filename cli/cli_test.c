@@ -552,17 +552,22 @@ static void check_well_formed(const char *text) {
   assert_int_equal(depth, 0);
 }
 
-static void bench_draws(void **state) {
-  (void)state;
-  char path[128], text[1 << 14];
-  check("bench --rounds 1 --size 1024 --op relu --op sum --against raw --svg ratios.svg", 0, "against raw");
-  snprintf(path, sizeof path, "%s/ratios.svg", folder);
+/* Reads a file of the test's folder and removes it. */
+static void take_file(const char *name, char *text, size_t size) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
-  const size_t size = fread(text, 1, sizeof text - 1, file);
-  text[size] = '\0';
+  text[fread(text, 1, size - 1, file)] = '\0';
   fclose(file);
   remove(path);
+}
+
+static void bench_draws(void **state) {
+  (void)state;
+  char text[1 << 14];
+  check("bench --rounds 1 --size 1024 --op relu --op sum --against raw --svg ratios.svg", 0, "against raw");
+  take_file("ratios.svg", text, sizeof text);
   assert_int_equal(strncmp(text, "<svg ", 5), 0);
   assert_non_null(strstr(text, "relu [1024] f32"));
   check_well_formed(text);
@@ -570,15 +575,9 @@ static void bench_draws(void **state) {
 
 static void bench_makes_a_page(void **state) {
   (void)state;
-  char path[128], text[1 << 14];
+  char text[1 << 14];
   check("bench --rounds 1 --size 1024 --op relu --op sum --against raw --against clblast --html bench.html", 0, "raw");
-  snprintf(path, sizeof path, "%s/bench.html", folder);
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  const size_t size = fread(text, 1, sizeof text - 1, file);
-  text[size] = '\0';
-  fclose(file);
-  remove(path);
+  take_file("bench.html", text, sizeof text);
   assert_non_null(strstr(text, "<title>cpu:0: benchmarks</title>"));
   assert_non_null(strstr(text, "<h2>reductions</h2>"));
   assert_non_null(strstr(text, "not there: for cpu devices it is not in"));
