@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--browser] [--print]
+# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--browser] [--packages] [--print]
 #
 # Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
 # when not root). Says which. Does nothing, fast, when all are there.
@@ -10,6 +10,7 @@
 #               told to offer) and an emulator
 #   --rusticl   also what scripts/opencl.sh rusticl needs where it lies: a compiler's library
 #   --browser   also what scripts/phone.sh looks at pages with
+#   --packages  also what Debian packages, the site and what tries them need (scripts/packages.sh, docs)
 #   --print     print the packages, one a line, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -22,12 +23,14 @@ rest=(
   libclblast-dev libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
   g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils minisign libsodium23 perl lcov abigail-tools
   git python3 python3-dev python3-numpy python3-venv
-  libamdhip64-5 libhiprtc-builtins5 libdnnl2
+  libamdhip64-5 libhiprtc-builtins5 libdnnl2 meson
 )
 aarch64=(
   gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 libsleef-dev:arm64
   qemu-user
 )
+
+packaging=(debhelper dpkg-dev fakeroot lintian debootstrap python3-sphinx python3-myst-parser furo)
 
 packages=("${minimal[@]}" "${rest[@]}") more=() print=false
 for argument; do
@@ -36,6 +39,7 @@ for argument; do
     --aarch64) more+=("${aarch64[@]}") ;;
     --rusticl) more+=(libclc-15) ;;
     --browser) more+=(chromium) ;;
+    --packages) more+=("${packaging[@]}") ;;
     --print) print=true ;;
     *) no_arguments "$argument" ;;
   esac

@@ -32,11 +32,8 @@ scripts/abi_gate.sh
 step "installing; building the examples from the package"
 install_with_examples release
 
-step "building an example with pkg-config"
-PKG_CONFIG_PATH=$(dirname "$(find "$PWD/build/installed" -name keyway.pc)")
-export PKG_CONFIG_PATH
-read -ra flags <<<"$(pkg-config --cflags --libs keyway)"
-quiet pkg-config gcc -Wall -Wextra -Werror -o build/examples/with_pkg_config examples/select_device/select_device.c "${flags[@]}"
+step "an application and a plugin from the package, by CMake, pkg-config, make and Meson"
+quiet consumers tests/consumers/check.sh "$keyway" examples build/consumers "$PWD/build/installed"
 
 step "models"
 for device in cpu:0 npu:0; do
