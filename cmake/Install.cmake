@@ -5,6 +5,9 @@
 #                      plugins
 #   component runtime  the programs, their helpers, the must-pass lists, the in-tree plugins, shell completion,
 #                      licence
+#   component docs     pages, examples; the site and the man pages where the target docs has made them
+#
+# The target uninstall removes it.
 include(CMakePackageConfigHelpers)
 
 set(KEYWAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
@@ -67,4 +70,22 @@ foreach(peer cpu_raw cpu_onednn cpu_openblas opencl_raw opencl_clblast)
   endif()
 endforeach()
 
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/keyway COMPONENT runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+# ---- docs
+
+# As they lie in the tree, so that their links hold.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/SECURITY.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN site EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs
+        PATTERN "*_test.*" EXCLUDE PATTERN "test_host.*" EXCLUDE REGEX "/examples/CMakeLists.txt$" EXCLUDE)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/html DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs OPTIONAL)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT docs OPTIONAL
+        FILES_MATCHING PATTERN "*.1")
+
+# ---- uninstall
+
+configure_file(cmake/Uninstall.cmake.in ${PROJECT_BINARY_DIR}/Uninstall.cmake @ONLY)
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/Uninstall.cmake VERBATIM)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: pages_check.py SOURCE_DIRECTORY BUILD_DIRECTORY [PAGE...]
+       pages_check.py --paste PAGE
 
 Runs what the pages tell people to run, as pasted: README.md and docs/*.md, or the pages named (paths in the tree).
 Blocks run in the order of the page, in one shell, in the root of a copy of the tree below BUILD_DIRECTORY/pages, where
@@ -11,9 +12,14 @@ What a block is follows from how it is written:
 
     indented, or ```sh      commands
     ```python               a program for the page's python
+    ```c, ```cpp            compiled against the headers, and run on cpu:0 where it has a main
+    <!-- with: DECLARATIONS -->  before one of C that is a part: what it takes for granted
     ```text                 to be read only
     <!-- saved as FILE -->  before a block of any language: the file that later commands use
     <!-- not run: REASON -->  before a block that cannot run here; printed with the reason
+
+--paste prints the commands of a page, those in Python apart, as a program for a shell that tells what each took:
+scripts/readme.sh runs it as a new user does, and therefore also what cannot run here.
 
 A page that goes on where another one ends says so: <!-- after vendor-guide.md -->.
 """
@@ -26,6 +32,8 @@ import sys
 import time
 from pathlib import Path
 
+COMPILERS = {"c": "cc -x c -std=gnu11", "cpp": "c++ -x c++ -std=c++17"}
+INCLUDES = {"c": "#include <keyway/functions.h>\n#include <keyway/plugin.h>\n", "cpp": "#include <keyway/keyway.hpp>\n"}
 MARK = "\x1e"  # before the place of each command in the shell's output
 END = "end"  # in place of one behind the last command
 
@@ -36,6 +44,7 @@ class Block:
         self.language, self.text = language, text
         self.not_run = marks.get("not run")
         self.file = marks.get("saved as")
+        self.given = marks.get("with", "")
 
     def shell(self):
         """The block as (place, command) for the shell."""
@@ -48,10 +57,24 @@ class Block:
             return list(commands(self.place, self.text))
         if self.language == "python":
             return [(self.place, f"python - <<'END_OF_BLOCK'\n{self.text}END_OF_BLOCK")]
+        if self.language in COMPILERS:
+            return [(self.place, self.compilation())]
         if self.language == "text":
             return []
         raise SystemExit(f"{self.place}: cannot tell what to do with a block of '{self.language}': write ```sh, "
-                         "```python or ```text, or say <!-- saved as FILE --> or <!-- not run: REASON --> before it")
+                         "```python, ```c or ```text, or say <!-- saved as FILE --> or <!-- not run: REASON --> before it")
+
+    def compilation(self):
+        """The command that compiles a block of C: a file, or statements that are put into a function. It runs a program."""
+        text = self.text
+        if not re.search(r"(?m)^(}|#include)", text):
+            text = f"void block(void);\nvoid block(void) {{\n{text}}}\n"
+        text = f"{INCLUDES[self.language]}{self.given}\n#line {self.place.rpartition(':')[2]}\n{text}"
+        compiler = f"{COMPILERS[self.language]} -Wall -Wextra -Werror -Wno-unused -Iabi/include"
+        if "int main(" in text:
+            end = "-o block.run - -x none -Lbuild/release/lib -lkeyway -Wl,-rpath,$PWD/build/release/lib"
+            return f"{compiler} {end} <<'END_OF_BLOCK' && ./block.run cpu:0\n{text}END_OF_BLOCK"
+        return f"{compiler} -c -o /dev/null - <<'END_OF_BLOCK'\n{text}END_OF_BLOCK"
 
 
 def commands(place, text):
@@ -77,7 +100,7 @@ def blocks(page, lines):
     found, after, marks, in_list, blank, i = [], None, {}, False, True, 0
     while i < len(lines):
         line = lines[i]
-        comment = re.fullmatch(r"<!-- (not run|saved as|after):? (.*?) -->", line)
+        comment = re.fullmatch(r"<!-- (not run|saved as|after|with):? (.*?) -->", line)
         fence = re.match(r"( {0,3})(```+)(\w*)", line)
         if comment and comment[1] == "after":
             after = comment[2]
@@ -148,6 +171,19 @@ def script(root, chain):
     return text + f"printf '{MARK}{END}\\n'\n"
 
 
+def paste(page):
+    """The shell's program of a page for a user who begins with a clone."""
+    found, _ = blocks(page, Path(page).read_text().splitlines())
+    text = "set -o pipefail\n"
+    for block in found:
+        block.not_run = None
+        for _, command in block.shell() if block.language != "python" else []:
+            shown = "the file before" if block.file else command.replace("\n", " ")
+            text += (f"began=$SECONDS\n{command}\nstatus=$?\n"
+                     f"echo \"== $((SECONDS - began)) s: \"{shlex.quote(shown)}\n[ $status -eq 0 ] || exit $status\n")
+    return text
+
+
 def copy_of_tree(source, build, root):
     """A checkout with a finished build, to be written to."""
 
@@ -186,6 +222,9 @@ def tail(output):
 
 
 def main():
+    if sys.argv[1:2] == ["--paste"] and len(sys.argv) == 3:
+        print(paste(sys.argv[2]), end="")
+        return
     if len(sys.argv) < 3 or sys.argv[1].startswith("-"):
         raise SystemExit(__doc__)
     source, build = (Path(each).resolve() for each in sys.argv[1:3])
