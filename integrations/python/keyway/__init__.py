@@ -58,7 +58,7 @@ from ._errors import (
 )
 from ._plugins import Plugin, load_plugin, plugins
 from ._settings import settings
-from ._stream import Event, Stream
+from ._stream import Event, Graph, Stream
 from ._tensor import Tensor, empty, from_dlpack, from_file, from_numpy, tensor
 
 __version__ = _library.text(_library.version())

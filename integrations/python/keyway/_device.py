@@ -104,7 +104,7 @@ class Device:
 
     def __init__(self, handle):
         self._handle = handle
-        self._streams = 0  # that the program has made; see Tensor.read
+        self._has_streams = False  # of the program's own, at any time; see Tensor.read
         self._name = text(library.device_name(handle))
         self._close = library.device_close
 

@@ -29,21 +29,35 @@ class Version(ctypes.Structure):
     _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32)]
 
 
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("dtype", ctypes.c_uint32),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
 class Versioned(ctypes.Structure):
-    """The head of a DLManagedTensorVersioned."""
+    """A DLManagedTensorVersioned."""
 
     _fields_ = [
         ("version", Version),
         ("manager", ctypes.c_void_p),
         ("deleter", library.Deleter),
         ("flags", ctypes.c_uint64),
+        ("tensor", DLTensor),
     ]
 
 
 class Unversioned(ctypes.Structure):
     """A DLManagedTensor."""
 
-    _fields_ = [("tensor", ctypes.c_byte * 48), ("manager", ctypes.c_void_p), ("deleter", library.Deleter)]
+    _fields_ = [("tensor", DLTensor), ("manager", ctypes.c_void_p), ("deleter", library.Deleter)]
 
 
 IS_COPIED = 2
@@ -109,11 +123,32 @@ def _place_of_memory(device):
     """By what an export says."""
     from ._tensor import empty
 
-    some = empty((1,), device=device)
-    address = made(library.tensor_to_dlpack_unversioned, some._handle, None)
-    kind, index = (ctypes.c_int32 * 2).from_address(address + 8)  # DLTensor.device, behind its data
-    Unversioned.from_address(address).deleter(address)
-    return kind, index
+    shown = _shown(empty((1,), device=device))
+    return shown.device_type, shown.device_id
+
+
+def _shown(tensor):
+    """What an export says of a tensor, after all work that uses it."""
+    address = made(library.tensor_to_dlpack, tensor._handle, None)
+    managed = Versioned.from_address(address)
+    shown = DLTensor.from_buffer_copy(managed.tensor)
+    managed.deleter(address)
+    return shown
+
+
+class HostMemory:
+    """A tensor in host memory as NumPy takes it, of whatever version: by __array_interface__."""
+
+    def __init__(self, tensor, typestr):
+        shown, size = _shown(tensor), tensor.dtype.itemsize
+        self.tensor = tensor  # which NumPy's array keeps alive through this object
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": typestr,
+            "shape": tensor.shape,
+            "strides": tuple(stride * size for stride in tensor.strides),
+            "data": (shown.data + shown.byte_offset, tensor.is_read_only),
+        }
 
 
 def take(source, device, may_copy=False):

@@ -301,7 +301,7 @@ class Table:
 
     def find(self, name):
         """An op by its whole name: "add.Tensor", "acme::scaled_add". keyway.NotFound names those that come near."""
-        op = self.all().get(name)
+        op = self._ops.get(name) or self.all().get(name)
         if op is None:
             library.error_clear()
             if not library.op_find(name.encode()):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams and events: the order of work, and waiting for it.
+"""Streams and events: the order of work, and waiting for it; graphs: calls recorded once and run many times.
 
 Calls use the stream of the innermost `with stream:` of their thread and device, and the device's default stream
 otherwise. Work of two streams is ordered only by events, or by waiting.
 """
 
+import contextlib
 import threading
 from ctypes import byref, c_uint64
 
@@ -38,7 +39,7 @@ class Stream:
         self._handle = made(library.stream_create, device._handle)
         self._destroy = library.stream_destroy
         self.device = device
-        device._streams += 1
+        device._has_streams = True
 
     def __del__(self):
         if getattr(self, "_handle", None):
@@ -46,7 +47,6 @@ class Stream:
                 self._destroy(self._handle)
             except RuntimeError:
                 pass  # a late error that nobody waited for, or the child of a fork
-            self.device._streams -= 1
 
     def __repr__(self):
         return f"<keyway stream of {self.device}>"
@@ -109,3 +109,46 @@ class Event:
         result = c_uint64()
         library.event_elapsed(self._handle, end._handle, byref(result))
         return result.value / NS
+
+
+class Graph:
+    """Calls of ops, recorded and launched again with whatever their tensors hold then:
+
+        graph = keyway.Graph()
+        with graph.record(stream):
+            y = keyway.ops.add(x, x)
+        graph.launch(stream)
+
+    Nothing is computed while it records. What would wait, such as reading a tensor, is refused there (keyway.Busy)."""
+
+    _handle = None
+
+    def __init__(self):
+        self._destroy = library.graph_destroy
+
+    @contextlib.contextmanager
+    def record(self, stream):
+        if self._handle:
+            raise ValueError("this graph has been recorded: make another one")
+        with stream:
+            library.graph_begin(stream._handle)
+            try:
+                yield self
+            except BaseException:
+                library.graph_end(stream._handle, None)  # thrown away
+                raise
+            self._handle = made(library.graph_end, stream._handle)
+        self.device = stream.device
+
+    def launch(self, stream=None):
+        """Enqueues all of it, on the stream that calls use now if none is given."""
+        if not self._handle:
+            raise ValueError("nothing has been recorded: `with graph.record(stream):` does that")
+        library.graph_launch(self._handle, stream._handle if stream else current(self.device))
+
+    def __del__(self):
+        if self._handle:
+            try:
+                self._destroy(self._handle)
+            except RuntimeError:
+                pass  # in the child of a fork

@@ -223,7 +223,7 @@ class Tensor(Operators):
 
     def _wait(self):
         # Reads go through the default stream, which knows nothing of the program's others.
-        if self.device._streams:
+        if self.device._has_streams:
             self.device.synchronize()
 
     def read(self, buffer=None):
@@ -255,12 +255,11 @@ class Tensor(Operators):
         if self.dtype.code is None:
             return self.to(dtypes.f32).tolist()
         numbers = self.dtype.unpack(self.read())
-        if not self.shape:
-            return numbers[0]
-        for length in reversed(self.shape[1:]):
-            groups = len(numbers) // length if length else math.prod(self.shape[: self.shape.index(0)])
-            numbers = [numbers[i * length : (i + 1) * length] for i in range(groups)]
-        return numbers if self.size else _empty_lists(self.shape)
+        if not numbers:
+            return _empty_lists(self.shape)
+        for length in reversed(self.shape):
+            numbers = [numbers[start : start + length] for start in range(0, len(numbers), length)]
+        return numbers[0]
 
     def item(self):
         """The one number of a tensor that has one."""
@@ -278,7 +277,7 @@ class Tensor(Operators):
 
         name = dtypes.numpy_name(self.dtype)
         if self.__dlpack_device__()[0] == dlpack.CPU and self.size:
-            return numpy.from_dlpack(self)
+            return numpy.asarray(dlpack.HostMemory(self, numpy.dtype(name).str))
         array = numpy.empty(self.shape, name)
         self.read(array.reshape(-1))
         return array
@@ -409,6 +408,8 @@ def from_numpy(array, device=None):
     `device`; a copy for another."""
     device = devices.device("cpu:0" if device is None else device)
     if dlpack.place(device)[0] == dlpack.CPU and array.size:
+        if array.dtype == bool:  # which DLPack has known for less long than NumPy has exported by it
+            return dlpack.take(array.view("uint8"), device).reinterpret(dtypes.bool_)
         return dlpack.take(array, device)
     return tensor(array, device=device)
 

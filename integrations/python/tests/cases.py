@@ -71,6 +71,22 @@ def complex_arithmetic(xp, draw, array):
     return getattr(xp, kind if kind in ("subtract", "multiply", "divide", "equal") else "add")(x, y)
 
 
+@case(near=10)
+def complex_functions(xp, draw, array):
+    """Within what neither overflows nor loses digits to differences of large numbers."""
+    x = array(draw, draw.dtype("complex"), draw.shape(), low=-3, high=3, special=False)
+    y = array(draw, draw.choice(["complex128"]), draw.beside(x.shape), low=-2, high=2, special=False)
+    names = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p"]
+    names += ["log2", "sin", "sinh", "sqrt", "tan", "tanh", "reciprocal", "sign"]
+    one = draw.choice(names)
+    return [
+        getattr(xp, one)(x),
+        xp.pow(xp.astype(x, xp.complex128), y),
+        xp.prod(x * 0.3),
+        *([xp.cumulative_prod(x * 0.3, axis=draw.axis(x, none=False))] if x.ndim else []),
+    ]
+
+
 def operands(draw, array, dtype, other=None, scalars=True, **limits):
     """Two that can be broadcast; now and then one is a Python number."""
     shape = draw.shape()
@@ -214,9 +230,7 @@ def asarray(xp, draw, array):
     if dtype is None:  # default floats are f64 there
         return xp.asarray(
             numbers,
-            dtype=xp.float32
-            if any(type(n) is float for n in flatten(numbers)) or not flatten(numbers)
-            else None,
+            dtype=xp.float32 if any(type(n) is float for n in flatten(numbers)) or not flatten(numbers) else None,
         )
     return xp.asarray(numbers, dtype=getattr(xp, dtype))
 
@@ -526,6 +540,34 @@ def setting(xp, draw, array):
     key = tuple(each for each in key_of(draw, x) if each is not None)
     x[key] = draw.choice([draw.number(dtype), xp.asarray(draw.number(dtype), dtype=x.dtype)])
     return x
+
+
+# ---- Fourier transforms
+
+
+@case(near=100)
+def transforms(xp, draw, array):
+    shape = tuple(length or 2 for length in draw.shape(1))
+    x, y = (
+        array(draw, draw.dtype("complex"), shape, special=False),
+        array(draw, draw.dtype("float"), shape, special=False),
+    )
+    norm, axis = draw.choice(["backward", "ortho", "forward"]), draw.integer(-x.ndim, x.ndim - 1)
+    n, axes = draw.choice([None, draw.integer(2, 9)]), draw.choice([None, (axis,)])
+    one, several = {"n": n, "axis": axis, "norm": norm}, {"axes": axes, "norm": norm}
+    fft = xp.fft
+    return [
+        *(getattr(fft, name)(x, **one) for name in ("fft", "ifft")),
+        *(getattr(fft, name)(x, **several) for name in ("fftn", "ifftn")),
+        *(getattr(fft, name)(y, **one) for name in ("rfft", "ihfft")),
+        fft.rfftn(y, **several),
+        *(getattr(fft, name)(x, **(one | {"n": n or 6})) for name in ("irfft", "hfft")),
+        fft.irfftn(x, s=(n or 6,), **(several | {"axes": (axis,)})),
+        fft.fftshift(x, axes=axes),
+        fft.ifftshift(y, axes=axes),
+        fft.fftfreq(n or 1, d=0.5, dtype=xp.float64),
+        fft.rfftfreq(n or 1, d=0.5, dtype=xp.float64),
+    ]
 
 
 # ---- linear algebra

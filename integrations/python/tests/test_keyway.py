@@ -369,6 +369,30 @@ class Streams(unittest.TestCase):
         self.assertIsNone(keyway._stream.current(cpu))
 
 
+class Graphs(unittest.TestCase):
+    def test_record_and_launch(self):
+        for device in (cpu, npu):
+            stream, graph = device.stream(), keyway.Graph()
+            x = keyway.tensor([1.0, 2], device=device)
+            self.assertRaises(ValueError, graph.launch)
+            with graph.record(stream):
+                y = keyway.ops.mul(x, x)
+                self.assertRaises(keyway.Busy, stream.synchronize)
+            for numbers in ([1.0, 2], [3.0, 4]):
+                x.copy_(keyway.tensor(numbers, device=device))
+                device.synchronize()
+                graph.launch(stream)
+                self.assertEqual(y.tolist(), [number * number for number in numbers])
+            self.assertRaises(ValueError, graph.record(stream).__enter__)
+
+    def test_a_failure_throws_the_recording_away(self):
+        stream, graph = cpu.stream(), keyway.Graph()
+        with self.assertRaises(ZeroDivisionError), graph.record(stream):
+            raise ZeroDivisionError
+        stream.synchronize()
+        self.assertRaises(ValueError, graph.launch, stream)
+
+
 class Memory(unittest.TestCase):
     def test_garbage_gives_back(self):
         for device in (cpu, npu):
@@ -446,7 +470,7 @@ class Arrays(unittest.TestCase):
         x = keyway.tensor(numpy.ones((2, 2), numpy.int16), device=npu)
         self.assertEqual((x.dtype, x.numpy().tolist()), (keyway.i16, [[1, 1], [1, 1]]))
         self.assertEqual(numpy.asarray(x, dtype=numpy.float64).dtype, numpy.float64)
-        self.assertRaises(ValueError, numpy.asarray, x, copy=False)
+        self.assertRaises(ValueError, x.__array__, copy=False)
         self.assertEqual(keyway.from_numpy(numpy.zeros((0, 3)), npu).shape, (0, 3))
         self.assertEqual(keyway.tensor(numpy.arange(4)[::-2]).tolist(), [3, 1])
         self.assertEqual(keyway.tensor(numpy.float64(2.5)).dtype, keyway.f64)
@@ -461,6 +485,9 @@ class Arrays(unittest.TestCase):
     def test_read_only(self):
         array = numpy.ones(3)
         array.flags.writeable = False
+        if numpy.lib.NumpyVersion(numpy.__version__) < "2.1.0":  # whose exports cannot say so
+            self.assertRaises(BufferError, keyway.from_numpy, array)
+            return
         x = keyway.from_numpy(array)
         self.assertTrue(x.is_read_only)
         self.assertFalse(x.numpy().flags.writeable)
@@ -473,7 +500,7 @@ class DLPack(unittest.TestCase):
             x = keyway.tensor([1.0, 2], device=device)
             self.assertIs(keyway.from_dlpack(x), x)
             for max_version in (None, (1, 0)):
-                wrapped = Wrapped(x, max_version)
+                wrapped = Wrapped(x, [max_version])
                 y = keyway.from_dlpack(wrapped)
                 y[0] = 5
                 self.assertEqual((x.tolist(), y.device), ([5, 2], device))
@@ -496,7 +523,7 @@ class DLPack(unittest.TestCase):
     def test_from_another_device(self):
         x = keyway.tensor([1.0, 2], device=npu)
         self.assertRaises((RuntimeError, BufferError), numpy.from_dlpack, x)
-        self.assertEqual(numpy.from_dlpack(Wrapped(x, (1, 0), (1, 0))).tolist(), [1, 2])
+        self.assertEqual(numpy.from_dlpack(Wrapped(x, dl_device=(1, 0))).tolist(), [1, 2])
         self.assertRaises(BufferError, x.__dlpack__, dl_device=(1, 0), copy=False)
         self.assertRaises(BufferError, x.__dlpack__, dl_device=(2, 0))
         array = numpy.arange(3)
@@ -509,11 +536,12 @@ class DLPack(unittest.TestCase):
 class Wrapped:
     """A tensor as a library that says nothing else of it would show it."""
 
-    def __init__(self, tensor, max_version, dl_device=None):
-        self.tensor, self.max_version, self.dl_device = tensor, max_version, dl_device
+    def __init__(self, tensor, versions=(), dl_device=None):
+        self.tensor, self.versions, self.dl_device = tensor, versions, dl_device
 
-    def __dlpack__(self, **asked):
-        return self.tensor.__dlpack__(max_version=self.max_version, dl_device=self.dl_device)
+    def __dlpack__(self, *, max_version=None, **asked):
+        max_version = self.versions[0] if self.versions else max_version
+        return self.tensor.__dlpack__(max_version=max_version, dl_device=self.dl_device)
 
     def __dlpack_device__(self):
         return self.dl_device or self.tensor.__dlpack_device__()
@@ -623,8 +651,7 @@ class ArrayAPI(unittest.TestCase):
             with self.assertRaises(NotImplementedError) as caught:
                 getattr(xp, name)
             self.assertIn(xp.MISSING[name], str(caught.exception))
-        with self.assertRaises(NotImplementedError):
-            xp.acosh(on_cpu([1j]))
+        self.assertRaises(TypeError, xp.floor, on_cpu([1j]))
 
     def test_numbers_beside_tensors(self):
         x = on_cpu([1, 2], keyway.i8)

@@ -6,6 +6,7 @@ What the ops cannot express is not here, and asking for it says why: MISSING.
 
 from .. import _dtypes
 from .._tensor import from_dlpack
+from . import fft
 from .creation import (
     arange,
     asarray,
@@ -163,7 +164,6 @@ MISSING = {
         "no op computes on it; tensors of keyway.u16, u32 and u64 can be made, viewed, moved and shared",
     ),
     "linalg": "matmul, matrix_transpose, tensordot, vecdot are here; there are no ops for decompositions and solvers",
-    "fft": "the ops are keyway.ops._fft_r2c, _fft_c2r and _fft_c2c; few functions here take what they give",
 }
 
 

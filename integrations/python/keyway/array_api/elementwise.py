@@ -10,8 +10,19 @@ from . import complex_numbers
 from .common import INTS_OF_SIZE, cast_all, common_dtype, dtype_beside, full_of, is_number, op
 
 
+def _of_complex(name):
+    """The function of complex_functions.py, which is made of these here, once they are there."""
+
+    def function(*operands):
+        from . import complex_functions
+
+        return getattr(complex_functions, name)(*operands)
+
+    return function
+
+
 def _refuse(name):
-    raise NotImplementedError(f"{name} is not here for complex numbers: no op computes on them; see the README's table")
+    raise TypeError(f"{name} is not for complex numbers")
 
 
 def _unary(name, of_complex=None):
@@ -23,10 +34,16 @@ def _unary(name, of_complex=None):
     return function
 
 
+def _function(name):
+    return _unary(name, _of_complex(name))
+
+
 def _binary(name, scalar=None, of_complex=None):
     """`scalar`: the overload that takes a Python number on the right."""
 
     def function(x1, x2, /):
+        if isinstance(x1, Tensor) and isinstance(x2, Tensor) and x1.dtype is x2.dtype and x1.dtype.kind != "complex":
+            return op(name)(x1, x2)  # the usual case, first
         if complex_numbers.is_complex(x1) or complex_numbers.is_complex(x2):
             return of_complex(*cast_all([x1, x2])) if of_complex else _refuse(name)
         if scalar and isinstance(x1, Tensor) and is_number(x2) and dtype_beside(x2, x1.dtype) is x1.dtype:
@@ -38,10 +55,10 @@ def _binary(name, scalar=None, of_complex=None):
 
 # ---- One op each
 
-acos, acosh, asin, asinh, atan, atanh = map(_unary, ("acos", "acosh", "asin", "asinh", "atan", "atanh"))
-cos, cosh, sin, sinh, tan, tanh = map(_unary, ("cos", "cosh", "sin", "sinh", "tan", "tanh"))
-exp, expm1, log, log1p, log2, log10 = map(_unary, ("exp", "expm1", "log", "log1p", "log2", "log10"))
-ceil, floor, trunc, sqrt = map(_unary, ("ceil", "floor", "trunc", "sqrt"))
+acos, acosh, asin, asinh, atan, atanh = map(_function, ("acos", "acosh", "asin", "asinh", "atan", "atanh"))
+cos, cosh, sin, sinh, tan, tanh = map(_function, ("cos", "cosh", "sin", "sinh", "tan", "tanh"))
+exp, expm1, log, log1p, log2, log10 = map(_function, ("exp", "expm1", "log", "log1p", "log2", "log10"))
+ceil, floor, trunc, sqrt = *map(_unary, ("ceil", "floor", "trunc")), _function("sqrt")
 round, negative = _unary("round", complex_numbers.round), _unary("neg", complex_numbers.negative)
 bitwise_invert, logical_not = map(_unary, ("bitwise_not", "logical_not"))
 isinf = _unary("isinf", lambda x: op("any.dim")(op("isinf")(x.view_as_real()), -1))
@@ -64,7 +81,7 @@ bitwise_or = _binary("bitwise_or.Tensor", "bitwise_or.Scalar")
 bitwise_xor = _binary("bitwise_xor.Tensor", "bitwise_xor.Scalar")
 bitwise_left_shift = _binary("bitwise_left_shift.Tensor", "bitwise_left_shift.Tensor_Scalar")
 bitwise_right_shift = _binary("bitwise_right_shift.Tensor", "bitwise_right_shift.Tensor_Scalar")
-pow = _binary("pow.Tensor_Tensor", "pow.Tensor_Scalar")
+pow = _binary("pow.Tensor_Tensor", "pow.Tensor_Scalar", _of_complex("pow"))
 
 
 def where(condition, x1, x2, /):
@@ -184,3 +201,8 @@ def logaddexp(x1, x2, /):
     x1, x2 = cast_all([x1, x2])
     result = add(maximum(x1, x2), log1p(exp(negative(abs(subtract(x1, x2))))))
     return where(equal(x1, x2), add(x1, math.log(2)), result)  # infinities have no difference
+
+
+for _name, _made in list(globals().items()):
+    if getattr(_made, "__name__", None) == "function":
+        _made.__name__ = _made.__qualname__ = _name

@@ -2,7 +2,7 @@
 """Statistical functions, and all, any, count_nonzero and diff."""
 
 from .. import _dtypes as dtypes
-from . import complex_numbers
+from . import complex_functions, complex_numbers
 from .common import axes_of, axis_of, full_of, op
 from .elementwise import not_equal, sqrt, subtract
 from .manipulation import concat
@@ -26,11 +26,12 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False):
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     dtype, axes = _sum_dtype(x, dtype), axes_of(axis, x.ndim)
-    if dtype.kind == "complex":
-        raise NotImplementedError("products of complex numbers along an axis are not here; see the README's table")
     result = x.clone().to(dtype)
     for each in sorted(axes, reverse=True):
-        result = op("prod.dim_int")(result, each, keepdims, dtype=dtype)
+        if dtype.kind == "complex":
+            result = complex_functions.prod(result, each, keepdims)
+        else:
+            result = op("prod.dim_int")(result, each, keepdims, dtype=dtype)
     return result
 
 
@@ -71,12 +72,12 @@ def _cumulative(name, neutral, x, axis, dtype, include_initial):
     if axis is None and x.ndim != 1:
         raise ValueError(f"an array of {x.ndim} dimensions needs an axis")
     axis, dtype = axis_of(-1 if axis is None else axis, x.ndim), _sum_dtype(x, dtype)
-    if dtype.kind == "complex":
-        if name != "cumsum":
-            raise NotImplementedError("products of complex numbers along an axis are not here; see the README's table")
+    if dtype.kind != "complex":
+        result = op(name)(x, axis, dtype=dtype)
+    elif name == "cumsum":
         result = complex_numbers.by_pairs(lambda pairs: op(name)(pairs, axis))(x.to(dtype))
     else:
-        result = op(name)(x, axis, dtype=dtype)
+        result = complex_functions.cumprod(x.to(dtype), axis)
     if include_initial:
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         result = concat([full_of(shape, neutral, dtype, x.device), result], axis=axis)
