@@ -16,6 +16,7 @@ extern const kw_cli_command kw_cli_eval;    /* cmd_eval.c */
 extern const kw_cli_command kw_cli_new;     /* cmd_new.c */
 extern const kw_cli_command kw_cli_replay;  /* cmd_replay.c */
 extern const kw_cli_command kw_cli_report;  /* cmd_report.c */
+extern const kw_cli_command kw_cli_top;     /* cmd_top.c */
 extern const kw_cli_command kw_cli_trace;   /* cmd_trace.c */
 extern const kw_cli_command kw_cli_verify;  /* cmd_verify.c */
 extern const kw_cli_command kw_cli_warm;    /* cmd_warm.c */

@@ -31,6 +31,7 @@ const kw_environment_variable kw_environment_variables[] = {
     {"KEYWAY_TRACE", "a file that gets a trace, for viewers and keyway trace: Perfetto's if .pftrace, else Chrome's",
      NULL},
     {"KEYWAY_TRACE_LIMIT", "bytes, as 512MiB, at which the trace ends; default: 1GiB", BYTES},
+    {"KEYWAY_TOP", "1: keyway top shows what this process does; default: 0", "[01]"},
     {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may use, by mask and quota",
      NUMBER},
     {"KEYWAY_CPU_CAPABILITY",

@@ -43,9 +43,9 @@ static const kw_cli_command completion_command = {
 };
 
 static const kw_cli_command *const commands[] = {
-    &kw_cli_list,   &kw_cli_doctor, &kw_cli_ops,      &kw_cli_conform, &kw_cli_report,
-    &kw_cli_verify, &kw_cli_eval,   &kw_cli_bench,    &kw_cli_warm,    &kw_cli_trace,
-    &kw_cli_replay, &kw_cli_new,    &version_command, &help_command,   &completion_command,
+    &kw_cli_list, &kw_cli_doctor,   &kw_cli_ops,   &kw_cli_conform,     &kw_cli_report, &kw_cli_verify,
+    &kw_cli_eval, &kw_cli_bench,    &kw_cli_warm,  &kw_cli_trace,       &kw_cli_top,    &kw_cli_replay,
+    &kw_cli_new,  &version_command, &help_command, &completion_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

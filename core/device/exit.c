@@ -12,9 +12,12 @@
 
 static atomic_bool exiting;
 static kw_device *_Atomic kept;
+static void (*_Atomic before)(void);
 
 static void shut_down(void) {
   if (kw_fork_happened() || atomic_exchange(&exiting, true)) return;
+  kw_exit_step *first = atomic_load(&before);
+  if (first != NULL) first();
   kw_device *device = atomic_exchange(&kept, NULL);
   if (device != NULL) kw_device_close(device);
   kw_plugins_shut_down();
@@ -24,6 +27,10 @@ void kw_exit_register(void) {
   /* Handlers run in reverse order: after each load and first open there may be new ones of drivers, which must run
    * after ours. The first call of shut_down does the work. */
   if (atexit(shut_down) != 0) kw_log(KW_LOG_WARN, "plugins will not be shut down at exit: atexit is full");
+}
+
+void kw_exit_before(kw_exit_step *step) {
+  atomic_store(&before, step);
 }
 
 kw_status kw_exit_check(void) {

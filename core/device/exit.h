@@ -11,6 +11,10 @@
  * load of a plugin and after each plugin's first open, where drivers register theirs. */
 void kw_exit_register(void);
 
+/* Calls `step` before the plugins are shut down: for a thread of the library's own that asks them. */
+typedef void kw_exit_step(void);
+void kw_exit_before(kw_exit_step *step);
+
 /* KW_ERR_UNSUPPORTED once the process exits and the plugins are shut down. */
 kw_status kw_exit_check(void);
 

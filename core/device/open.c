@@ -306,6 +306,24 @@ void kw_device_trace_all(bool trace) {
   pthread_mutex_unlock(&lock);
 }
 
+kw_device *kw_device_next_open(kw_device *previous) {
+  uint64_t after = previous != NULL ? previous->id : 0;
+  kw_device *next;
+  pthread_mutex_lock(&lock);
+  do {
+    next = NULL;
+    for (open_device *entry = devices; entry != NULL; entry = entry->next) {
+      kw_device *device = &entry->device;
+      if (entry->state != DEVICE_READY || device->id <= after) continue;
+      if (next == NULL || device->id < next->id) next = device;
+    }
+    if (next != NULL) after = next->id;
+  } while (next != NULL && !retain_if_alive(next));
+  pthread_mutex_unlock(&lock);
+  if (previous != NULL) kw_device_release(previous);
+  return next;
+}
+
 kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
   pthread_mutex_lock(&lock);
   open_device *entry = devices;

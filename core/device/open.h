@@ -20,6 +20,10 @@ void kw_device_forked(void);
 /* Begins or ends tracing all devices that are open: kw_activity_record. One thread at a time. */
 void kw_device_trace_all(bool trace);
 
+/* From one open device to the next, in the order of their ids: retains the one after `previous` (NULL: the first one),
+ * and releases `previous`, which may have been the last to keep it. NULL after the last one. */
+kw_device *kw_device_next_open(kw_device *previous);
+
 /* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
 kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
 

@@ -22,6 +22,7 @@
 #include "plugin/probe.h"
 #include "plugin/start.h"
 #include "runtime/host_table.h"
+#include "runtime/live.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -69,6 +70,7 @@ static kw_status start(const kw_init_options *options) {
   if (status == KW_OK && (options->flags & KW_INIT_NO_DISCOVERY) == 0) status = discover();
   if (status != KW_OK) return kw_wrap(status, "Keyway did not start; the next call tries again");
   kw_exit_register();
+  kw_live_start();
   atomic_store_explicit(&started, true, memory_order_release);
   return KW_OK;
 }
