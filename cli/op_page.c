@@ -125,6 +125,20 @@ static void print_changed(FILE *out, const kw_op *op, const kw_op_row *row, uint
   }
 }
 
+/* "amax add.Tensor/i64": what a device without a kernel runs the op by. */
+static void print_decomposition(FILE *out, const char *needs) {
+  fputs("| Without a kernel | runs by", out);
+  for (const char *separator = " "; *needs; separator = ", ") {
+    char name[64], base[64], page[64];
+    const size_t length = strcspn(needs, " "), bare = strcspn(needs, " /");
+    snprintf(name, sizeof name, "%.*s", (int)bare, needs);
+    fprintf(out, "%s[%s](%s.md)", separator, name, page_name(kw_op_page_base(name, base), page));
+    if (bare < length) fprintf(out, " in %.*s", (int)(length - bare - 1), needs + bare + 1);
+    needs += length + (needs[length] == ' ');
+  }
+  fputs(" |\n", out);
+}
+
 static void print_overload(FILE *out, const kw_op_row *row) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(row->schema, "("), row->schema);
@@ -153,11 +167,7 @@ static void print_overload(FILE *out, const kw_op_row *row) {
   if (info.counted) fputs("| Counted | the data say how many entries there are: [result sizes](README.md) |\n", out);
   kw_cast_policy cast = kw_op_cast_policy(op);
   if (cast != KW_CAST_NONE) fprintf(out, "| Autocast | %s |\n", cast_text(cast));
-  if (*info.decomposition) {
-    char page[64];
-    fprintf(out, "| Without a kernel | runs by [%s](%s.md) |\n", info.decomposition,
-            page_name(kw_op_page_base(info.decomposition, name), page));
-  }
+  if (*info.decomposition) print_decomposition(out, info.decomposition);
   fputc('\n', out);
 }
 

@@ -2,6 +2,7 @@
  *
  * Tests of ops that other ops serve, on the fixture's device.
  */
+#include "base/dtype.h"
 #include "testing/test_dispatch.h"
 
 static void decomposes_sub_and_counts_it(void **state) {
@@ -197,6 +198,62 @@ static void decomposes_to_gather_and_scatter(void **state) {
   kw_tensor_release(four), kw_tensor_release(one), kw_tensor_release(line), kw_tensor_release(zero);
 }
 
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *op, *needs;
+} table[] = {
+#define KW_DECOMPOSITION(op, needs, function, how) {op, needs},
+#include "op/decompositions.def"
+};
+#define ROWS (sizeof table / sizeof *table)
+
+/* Every word is an op and, behind a slash, a dtype. */
+static void rows_name_ops_and_dtypes(void **state) {
+  (void)state;
+  for (size_t i = 0; i < ROWS; ++i) {
+    char text[256], *rest = NULL;
+    assert_non_null(kw_op_find(table[i].op));
+    assert_true(strlen(table[i].needs) < sizeof text);
+    strcpy(text, table[i].needs);
+    uint32_t count = 0;
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest), ++count) {
+      char *dtype = strchr(word, '/');
+      bool found = dtype == NULL;
+      for (kw_dtype d = 0; dtype && d < KW_DTYPE_COUNT; ++d) {
+        found = found || (kw_dtype_name(d) && strcmp(kw_dtype_name(d), dtype + 1) == 0);
+      }
+      if (dtype) *dtype = '\0';
+      if (!found || !kw_op_find(word + (word[0] == '!'))) fail_msg("%s: '%s'", table[i].op, word);
+    }
+    assert_true(count > 0 && count <= 12); /* MAX_NEEDS */
+  }
+}
+
+/* Whether a walk along what ops need comes back to `target`. Ops that need a kernel end it. */
+static bool comes_to(const char *op, size_t length, const char *target, uint32_t depth) {
+  assert_true(depth < 32);
+  for (size_t i = 0; i < ROWS; ++i) {
+    if (strlen(table[i].op) != length || memcmp(table[i].op, op, length) != 0) continue;
+    for (const char *need = table[i].needs; *need; need += strspn(need, " ")) {
+      const size_t size = strcspn(need, " /");
+      if (*need != '!') {
+        if (size == strlen(target) && memcmp(need, target, size) == 0) return true;
+        if (comes_to(need, size, target, depth + 1)) return true;
+      }
+      need += strcspn(need, " ");
+    }
+  }
+  return false;
+}
+
+static void no_op_comes_back_to_itself(void **state) {
+  (void)state;
+  for (size_t i = 0; i < ROWS; ++i) {
+    if (comes_to(table[i].op, strlen(table[i].op), table[i].op, 0)) fail_msg("%s is served by itself", table[i].op);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(decomposes_sub_and_counts_it),
@@ -207,6 +264,8 @@ int main(void) {
       TEST(joins_lists_by_kernel_or_by_copies),
       TEST(decomposes_replaced_parts_to_copies),
       TEST(decomposes_to_gather_and_scatter),
+      cmocka_unit_test(rows_name_ops_and_dtypes),
+      cmocka_unit_test(no_op_comes_back_to_itself),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }

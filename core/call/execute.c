@@ -275,7 +275,7 @@ static kw_status serve_apart(const run *r, const kw_value *normal) {
   kw_tensor *apart = NULL;
   kw_status status = kw_tensor_create_for_call(r->stream, want->dtype, want->rank, want->shape, &apart);
   if (status != KW_OK) return status;
-  status = r->plan->decomposition->serve(r->stream, normal, &apart);
+  status = kw_decompose_serve(r->plan->decomposition, r->stream, r->plan->inference.key, normal, &apart);
   const kw_value copy[] = {kw_arg_tensor(r->outs[0]), kw_arg_tensor(apart)};
   if (status == KW_OK) status = kw_call_nested(kw_op_find("copy_"), r->stream, copy, 2, NULL, 0);
   kw_tensor_release(apart);
@@ -290,11 +290,12 @@ static kw_status run_decomposed(run *r) {
   nested_scope scope;
   begin_nested(&scope, r->plan);
   kw_status status =
-      is_in_place(r) ? serve_apart(r, normal) : r->plan->decomposition->serve(r->stream, normal, r->outs);
+      is_in_place(r) ? serve_apart(r, normal)
+                     : kw_decompose_serve(r->plan->decomposition, r->stream, r->plan->inference.key, normal, r->outs);
   end_nested(&scope);
   if (outermost) outer_op = NULL;
   if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", r->plan->op->schema.name);
-  atomic_fetch_add(&r->request->device->decomposed, 1);
+  if (outermost) atomic_fetch_add(&r->request->device->decomposed, 1);
   return KW_OK;
 }
 

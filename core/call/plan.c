@@ -10,7 +10,7 @@
 #include "call/fallback.h"
 #include "call/mutated_args.h"
 #include "call/packs.h"
-#include "call/support.h"
+#include "call/has_kernel.h"
 #include "device/abandon.h"
 #include "device/generator.h"
 #include "op/normalize.h"

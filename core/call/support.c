@@ -2,25 +2,13 @@
  *
  * Looking through the kernels that a device's plugin has registered: kw_op_support, kw_op_get_kernel.
  */
-#include "call/support.h"
-
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/struct.h"
 #include "call/decompose.h"
+#include "call/has_kernel.h"
 #include "op/op.h"
 #include "plugin/kernel.h"
-
-bool kw_can_cast_from(const kw_device *device, kw_dtype from, kw_math math) {
-  uint32_t count;
-  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
-  for (uint32_t i = 0; i < count; ++i) {
-    const kw_kernel_desc *desc = &kernels[i]->desc;
-    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(math, desc)) continue;
-    if (kw_dtype_mask_has(desc->dtypes, from)) return true;
-  }
-  return false;
-}
 
 /* The dtype an op computes on when its tensor arguments have `dtype`. */
 static kw_dtype key_of(const kw_op *op, kw_dtype dtype) {

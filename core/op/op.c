@@ -292,16 +292,17 @@ kw_status kw_op_define(const char *vendor, uint32_t abi_version, const kw_op_des
 
 /* ---- What there is to know about an op --------------------------------------------------------------------------- */
 
-/* The op that decompositions of `op` lead to, or "". */
+/* The ops that a decomposition of `op` leads to, or "". */
 static const char *decomposition_of(const kw_op *op) {
   static const struct {
-    const char *op, *by;
+    const char *op, *needs;
   } decompositions[] = {
-#define KW_DECOMPOSITION(op, by, function) {op, by},
+#define KW_DECOMPOSITION(op, needs, function, how) {op, needs},
 #include "op/decompositions.def"
   };
   for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
-    if (strcmp(decompositions[i].op, op->schema.name) == 0) return decompositions[i].by;
+    if (strcmp(decompositions[i].op, op->schema.name) != 0) continue;
+    return decompositions[i].needs + (decompositions[i].needs[0] == '!'); /* which only rows of one op have */
   }
   return "";
 }

@@ -652,7 +652,8 @@ typedef struct kw_op_info {
   uint32_t result_count;
   double max_ulp;            /* the bound of the conformance suite, with absolute and growth below; see comparator */
   const char *comparator;    /* "bits", "ulp", ... */
-  const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
+  const char *decomposition; /* ops that serve it on devices without a kernel of its own: "amax add.Tensor/i64", the
+                                latter on that dtype; or "" */
   bool counted;   /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
   bool pointwise; /* a given result may be exactly an argument: same memory, dtype, shape and strides */
   uint8_t reserved[6];

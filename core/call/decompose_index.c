@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decompositions of indexing, of matrix products into batched ones and back, and of arange.
+ */
+#include "call/decompose.h"
+
+#include "base/scalar.h"
+#include "call/value.h"
+
+#include <string.h>
+
+/* ---- Numbers in a row -------------------------------------------------------------------------------------------- */
+
+/* start + i * step; integers have their fractions cut off first. args: start, end, step, dtype. */
+kw_status kw_decompose_arange(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *out = outs[0];
+  const bool floats =
+      out->ref.dtype == KW_F16 || out->ref.dtype == KW_BF16 || out->ref.dtype == KW_F32 || out->ref.dtype == KW_F64;
+  const kw_dtype dtype = floats ? c->dtype : KW_I64;
+  kw_value step = args[2];
+  if (!floats && step.kind == KW_SCALAR_F64) step = kw_arg_scalar_i64((int64_t)step.u.f);
+  kw_tensor *places = kw_compose_cast(c, kw_compose_iota(c, out->ref.numel), dtype);
+  kw_compose_put(c, out, KW_OP(c, "add.Tensor", T(kw_compose_number(c, dtype, args[0])), T(places), step));
+  return c->status;
+}
+
+/* A row of numbers along one of `rank` dimensions. */
+static kw_tensor *along(kw_composition *c, kw_tensor *row, uint32_t dim, uint32_t rank) {
+  if (c->status != KW_OK) return NULL;
+  int64_t shape[KW_MAX_RANK];
+  for (uint32_t d = 0; d < rank; ++d) shape[d] = d == dim ? row->ref.numel : 1;
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_view(row, rank, shape, &view);
+  return kw_compose_take(c, status, view);
+}
+
+/* ---- index ------------------------------------------------------------------------------------------------------- */
+
+/* The places in a flat tensor, or -1, which no tensor has, where an index is out of range. */
+typedef struct places {
+  kw_tensor *at, *good; /* NULL: 0, and all */
+} places;
+
+static kw_tensor *plus(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return a ? KW_OP(c, "add.Tensor", T(a), T(b)) : b;
+}
+
+/* One indexed dimension: negative indices count from its end. */
+static void add_index(kw_composition *c, places *places, kw_tensor *index, int64_t size, int64_t stride) {
+  kw_tensor *zero = kw_compose_integer(c, KW_I64, 0);
+  kw_tensor *from_end = plus(c, index, kw_compose_integer(c, KW_I64, size));
+  kw_tensor *at = KW_OP(c, "where.self", T(KW_OP(c, "le.Tensor", T(zero), T(index))), T(index), T(from_end));
+  kw_tensor *good = KW_OP(c, "bitwise_and.Tensor", T(KW_OP(c, "le.Tensor", T(zero), T(at))),
+                          T(KW_OP(c, "le.Tensor", T(at), T(kw_compose_integer(c, KW_I64, size - 1)))));
+  places->at = plus(c, places->at, KW_OP(c, "mul.Tensor", T(at), T(kw_compose_integer(c, KW_I64, stride))));
+  places->good = places->good ? KW_OP(c, "bitwise_and.Tensor", T(places->good), T(good)) : good;
+}
+
+/* An index tensor of the result: its dimensions begin at `first`, and `behind` others follow. */
+static kw_tensor *spread(kw_composition *c, kw_tensor *index, uint32_t behind) {
+  for (uint32_t i = 0; i < behind && c->status == KW_OK; ++i) {
+    kw_tensor *view = NULL;
+    kw_status status = kw_tensor_unsqueeze(index, -1, &view);
+    index = kw_compose_take(c, status, view);
+  }
+  return index;
+}
+
+/* args: self, indices. */
+kw_status kw_decompose_index(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *self = kw_value_as_tensor(&args[0]), *flat = kw_compose_flat(c, self);
+  const kw_tensor_ref *of = &self->ref;
+  uint32_t first = KW_MAX_RANK, last = 0, indexed = 0;
+  bool is_indexed[KW_MAX_RANK] = {false};
+  for (uint32_t d = 0; d < args[1].count; ++d) {
+    if (!args[1].u.tensors[d]) continue;
+    is_indexed[d] = true;
+    if (first == KW_MAX_RANK) first = d;
+    last = d;
+    ++indexed;
+  }
+  const bool together = indexed > 0 && last - first + 1 == indexed;
+  const uint32_t rank = outs[0]->ref.rank, index_rank = rank - (of->rank - indexed);
+  const uint32_t before = together ? first : 0; /* dimensions of the result in front of the indices' */
+  places places = {NULL, NULL};
+  int64_t stride = 1;
+  uint32_t kept = of->rank - indexed; /* dimensions that are not indexed, not yet seen from the end */
+  for (uint32_t d = of->rank; d-- > 0; stride *= of->shape[d]) {
+    if (is_indexed[d]) {
+      kw_tensor *index = kw_compose_cast(c, (kw_tensor *)(uintptr_t)kw_value_entry(&args[1], d), KW_I64);
+      add_index(c, &places, spread(c, index, rank - before - index_rank), of->shape[d], stride);
+      continue;
+    }
+    --kept;
+    const uint32_t at = kept < before ? kept : kept + index_rank;
+    kw_tensor *row = along(c, kw_compose_iota(c, of->shape[d]), at, rank);
+    places.at = plus(c, places.at, KW_OP(c, "mul.Tensor", T(row), T(kw_compose_integer(c, KW_I64, stride))));
+  }
+  kw_tensor *from = KW_OP(c, "where.self", T(places.good), T(places.at), T(kw_compose_integer(c, KW_I64, -1)));
+  if (c->status != KW_OK) return c->status;
+  kw_tensor *whole = NULL;
+  kw_status status = kw_tensor_expand(from, rank, outs[0]->ref.shape, &whole);
+  whole = kw_compose_flat(c, kw_compose_take(c, status, whole));
+  kw_tensor *row = KW_OP(c, "gather", T(flat), kw_arg_int(0), T(whole)), *shaped = NULL;
+  if (c->status != KW_OK) return c->status;
+  status = kw_tensor_view(row, rank, outs[0]->ref.shape, &shaped);
+  kw_compose_put(c, outs[0], kw_compose_take(c, status, shaped));
+  return c->status;
+}
+
+/* ---- scatter ----------------------------------------------------------------------------------------------------- */
+
+/* A tensor of rank 0 as one of rank 1. */
+static kw_tensor *at_least_a_row(kw_composition *c, kw_tensor *tensor) {
+  if (c->status != KW_OK || tensor->ref.rank > 0) return tensor;
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_unsqueeze(tensor, 0, &view);
+  return kw_compose_take(c, status, view);
+}
+
+/* index_put with the place of each element in the other dimensions. args: self, dim, index, src. */
+kw_status kw_decompose_scatter(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *index = kw_value_as_tensor(&args[2]);
+  if (index->ref.numel == 0) {
+    kw_compose_put(c, outs[0], kw_value_as_tensor(&args[0]));
+    return c->status;
+  }
+  kw_tensor *self = at_least_a_row(c, kw_value_as_tensor(&args[0])), *out = at_least_a_row(c, outs[0]);
+  kw_tensor *src = at_least_a_row(c, kw_value_as_tensor(&args[3]));
+  index = at_least_a_row(c, kw_compose_cast(c, index, KW_I64));
+  if (c->status != KW_OK) return c->status;
+  const uint32_t rank = self->ref.rank, dim = (uint32_t)(args[1].u.i < 0 ? args[1].u.i + rank : args[1].u.i);
+  kw_tensor *lists[KW_MAX_RANK];
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (d == dim) { /* index_put counts negative ones from the end, and scatter refuses them */
+      kw_tensor *valid = KW_OP(c, "le.Tensor", T(kw_compose_integer(c, KW_I64, 0)), T(index));
+      lists[d] = KW_OP(c, "where.self", T(valid), T(index), T(kw_compose_integer(c, KW_I64, self->ref.shape[d])));
+    } else {
+      lists[d] = along(c, kw_compose_iota(c, index->ref.shape[d]), d, rank);
+    }
+    src = kw_compose_slice(c, src, d, 0, index->ref.shape[d]);
+  }
+  if (c->status != KW_OK) return c->status;
+  const kw_value put[] = {T(self), kw_arg_tensor_list(lists, rank), T(src), kw_arg_bool(false)};
+  return kw_compose_call(c, "index_put", put, 4, &out);
+}
+
+/* ---- Matrix products --------------------------------------------------------------------------------------------- */
+
+static kw_tensor *batched(kw_composition *c, kw_tensor *tensor) {
+  if (c->status != KW_OK) return NULL;
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_unsqueeze(tensor, 0, &view);
+  return kw_compose_take(c, status, view);
+}
+
+kw_status kw_decompose_mm(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]), *out = batched(c, outs[0]);
+  return kw_compose_call(c, "bmm", (kw_value[]){T(batched(c, a)), T(batched(c, b))}, 2, &out);
+}
+
+kw_status kw_decompose_bmm(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
+  for (int64_t i = 0; c->status == KW_OK && i < outs[0]->ref.shape[0]; ++i) {
+    const uint32_t since = c->count;
+    kw_tensor *parts[3] = {a, b, outs[0]};
+    for (uint32_t p = 0; p < 3; ++p) {
+      kw_tensor *matrix = NULL;
+      kw_status status = kw_tensor_select(parts[p], 0, i, &matrix);
+      parts[p] = kw_compose_take(c, status, matrix);
+    }
+    kw_compose_call(c, "mm", (kw_value[]){T(parts[0]), T(parts[1])}, 2, &parts[2]);
+    kw_compose_drop(c, since, NULL);
+  }
+  return c->status;
+}
+
+/* With a beta of 0 self is not read. args: self, mat1, mat2, beta, alpha. */
+kw_status kw_decompose_addmm(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *product = KW_OP(c, "mm", T(kw_compose_arg(c, &args[1])), T(kw_compose_arg(c, &args[2])));
+  if (kw_scalar_real(&args[3]) == 0) {
+    KW_INTO(c, outs[0], "mul.Tensor", T(product), T(kw_compose_arg(c, &args[4])));
+    return c->status;
+  }
+  kw_tensor *self = kw_compose_arg(c, &args[0]);
+  if (kw_scalar_real(&args[3]) != 1) self = KW_OP(c, "mul.Tensor", T(self), T(kw_compose_arg(c, &args[3])));
+  KW_INTO(c, outs[0], "add.Tensor", T(self), T(product), args[4]);
+  return c->status;
+}
+
+kw_status kw_decompose_int_mm(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  const kw_value pair[] = {T(kw_compose_cast(c, kw_value_as_tensor(&args[0]), KW_I32)),
+                           T(kw_compose_cast(c, kw_value_as_tensor(&args[1]), KW_I32))};
+  return kw_compose_call(c, "mm", pair, 2, outs);
+}
