@@ -48,7 +48,8 @@ suite() {
   (
     cd "$folder"
     export ARRAY_API_TESTS_MODULE="exec('import keyway; ${2-} keyway.settings.default_device = \"$1\"; xp = keyway.array_api')"
-    "$python" -m pytest -q -p no:cacheprovider --max-examples "$examples" --junitxml="$report" array_api_tests/
+    "$python" -m pytest -q -p no:cacheprovider --disable-deadline --max-examples "$examples" \
+      --junitxml="$report" array_api_tests/
   ) >"build/logs/array-api-${1%:*}.log" 2>&1 || [ -s "$report" ] || die "pytest wrote no $report" "See build/logs."
   tail -n 1 "build/logs/array-api-${1%:*}.log" | sed 's/^/    /'
   reports+=("$1" "$report")

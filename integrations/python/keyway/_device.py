@@ -139,6 +139,9 @@ class Device:
     def __hash__(self):
         return hash(self._handle)
 
+    def __reduce__(self):
+        return device, (self._name,)
+
     @property
     def name(self):
         return self._name

@@ -269,6 +269,9 @@ class Tensor(Operators):
             return self.to(dtypes.f32).item()
         return self.dtype.unpack(self.read())[0]
 
+    def __reduce__(self):
+        return _restored, (self.dtype, self.shape, self.read(), self.device)
+
     # ---- to others
 
     def numpy(self):
@@ -324,6 +327,10 @@ def _op(name):
     from . import ops
 
     return ops.find(name)
+
+
+def _restored(dtype, shape, data, device):
+    return empty(shape, dtype, device).write(data)
 
 
 def _sizes(given):
