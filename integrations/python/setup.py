@@ -58,6 +58,9 @@ class WithLibrary(build_py):
         for plugin in PLUGINS:
             for path in sorted((source / "keyway" / "plugins").glob(f"keyway_{plugin}.*")):
                 files[path] = lib / "keyway" / "plugins" / path.name
+        licence = Path(pkg_config("--variable=prefix")) / "share" / "doc" / "keyway" / "LICENSE"
+        if licence.exists():
+            shutil.copy(licence, lib.parent)
         for path, copy in files.items():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
