@@ -301,6 +301,46 @@ static bool differ(replay *r, uint64_t index, const kw_capture_call *call, const
   return fail(r, KW_REPLAY_DIFFERS, index, call, text);
 }
 
+static bool is_mutated(const kw_op *op, uint32_t arg) {
+  kw_arg_info info = {.struct_size = sizeof info};
+  return op && kw_op_get_arg(op, arg, &info) == KW_OK && (info.flags & KW_ARG_MUTATED) != 0;
+}
+
+/* Whether an argument has a NaN that the call has not put there. */
+static bool has_nan(replay *r, const kw_capture_place *place) {
+  void *elements = allocate(place->size);
+  int64_t first;
+  const bool has = kw_replay_side_holds(&r->device, place) &&
+                   kw_replay_side_read(&r->device, place, elements) == KW_OK &&
+                   kw_replay_count_nan(place, elements, &first) > 0;
+  free(elements);
+  return has;
+}
+
+/* False, with the text, when a place that a call has written has NaN. */
+static bool is_free_of_nan(replay *r, uint64_t index, const kw_capture_call *call, const char *what,
+                           const kw_capture_place *place, const void *elements) {
+  char text[320];
+  int64_t first = 0;
+  const int64_t count = kw_replay_count_nan(place, elements, &first);
+  if (count == 0) return true;
+  r->result->wrong = count;
+  r->result->count = (int64_t)(place->size / kw_dtype_size(place->dtype));
+  snprintf(text, sizeof text, "%s has NaN: %" PRId64 " of %" PRId64 " elements, the first is element %" PRId64, what,
+           count, r->result->count, first);
+  fail(r, KW_REPLAY_NAN, index, call, text);
+  const kw_op *op = kw_op_find(call->op);
+  bool any = false;
+  for (uint32_t i = 0; i < call->arg_count; ++i) {
+    const kw_capture_value *value = &call->args[i];
+    if (value->value.tag != KW_TAG_TENSOR || is_mutated(op, i) || !has_nan(r, value->places)) continue;
+    append(r->result->text, sizeof r->result->text, "; argument %" PRIu32 " has NaN", i);
+    any = true;
+  }
+  if (!any) append(r->result->text, sizeof r->result->text, "; no argument has");
+  return false;
+}
+
 /* One place that a call has written: the same on both devices after this. */
 static bool compare_place(replay *r, uint64_t index, const kw_capture_call *call, uint32_t result, const char *what,
                           const kw_capture_place *place) {
@@ -319,14 +359,10 @@ static bool compare_place(replay *r, uint64_t index, const kw_capture_call *call
       if (kw_replay_side_write(&r->device, place, expected) != KW_OK) good = fail_on(r, &r->device, index, call);
     }
   }
+  if (good && r->options->nan) good = is_free_of_nan(r, index, call, what, place, got);
   free(expected);
   free(got);
   return good;
-}
-
-static bool is_mutated(const kw_op *op, uint32_t arg) {
-  kw_arg_info info = {.struct_size = sizeof info};
-  return op && kw_op_get_arg(op, arg, &info) == KW_OK && (info.flags & KW_ARG_MUTATED) != 0;
 }
 
 static bool compare_call(replay *r, uint64_t index, const kw_capture_call *call) {

@@ -10,12 +10,14 @@
 typedef struct kw_replay_options {
   const char *device;
   const char *against; /* another device; NULL: what was captured is held against what is read */
-  const char *cut;     /* a file for the first call that differs; NULL */
+  bool nan;            /* with `against`, which may be the same device: stop at the first NaN in a result */
+  const char *cut;     /* a file for the call that it stops at; NULL */
 } kw_replay_options;
 
 typedef enum kw_replay_outcome {
   KW_REPLAY_SAME,
   KW_REPLAY_DIFFERS, /* call, text and the figures say where and how */
+  KW_REPLAY_NAN,     /* the same, of a result with NaN */
   KW_REPLAY_FAILED,  /* a call failed on a device: call, text */
   KW_REPLAY_REFUSED  /* the file is damaged, a device does not open, or the cut cannot be written: text */
 } kw_replay_outcome;

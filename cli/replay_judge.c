@@ -109,3 +109,16 @@ kw_replay_verdict kw_replay_judge(const char *op, const kw_replay_bound *bound, 
   verdict.pass = verdict.wrong == 0;
   return verdict;
 }
+
+int64_t kw_replay_count_nan(const kw_capture_place *place, const void *elements, int64_t *out_first) {
+  const bool complex = kw_element_is_complex(place->dtype);
+  const kw_dtype dtype = complex ? kw_element_part(place->dtype) : place->dtype;
+  const size_t size = kw_dtype_size(dtype);
+  const unsigned char *all = elements;
+  int64_t count = 0;
+  if (!kw_element_is_float(dtype)) return 0;
+  for (int64_t i = 0; i < (int64_t)(place->size / size); ++i) {
+    if (isnan(kw_element_load(dtype, all + (size_t)i * size)) && count++ == 0) *out_first = complex ? i / 2 : i;
+  }
+  return count;
+}

@@ -30,4 +30,7 @@ kw_replay_bound kw_replay_bound_of(const char *op, uint32_t result);
 kw_replay_verdict kw_replay_judge(const char *op, const kw_replay_bound *bound, const kw_capture_place *place,
                                   uint64_t terms, const void *magnitudes, const void *expected, const void *got);
 
+/* How many NaN are in a tensor's elements, densely packed; *out_first is the first of them. */
+int64_t kw_replay_count_nan(const kw_capture_place *place, const void *elements, int64_t *out_first);
+
 #endif /* KEYWAY_CLI_REPLAY_JUDGE_H */

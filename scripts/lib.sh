@@ -96,7 +96,7 @@ install_with_examples() {
     rm -rf build/install build/installed build/examples
     quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
     mv build/install "$prefix"
-    for example in vendor_npu vendor_gpu select_device kmeans perceptron models weights embeddings; do
+    for example in vendor_npu vendor_gpu select_device kmeans perceptron models weights embeddings small; do
       quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-Werror -DCMAKE_CXX_FLAGS=-Werror -DCMAKE_PREFIX_PATH="$prefix"
       quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
