@@ -116,6 +116,11 @@ def dtype(value):
     return found
 
 
+def python_number(value):
+    """A NumPy scalar as Python's number; anything else as it is."""
+    return value.item() if type(value).__module__ == "numpy" and value.shape == () else value
+
+
 def numpy_name(value):
     """What NumPy calls a DType; TypeError where it has none."""
     for name, each in NUMPY.items():

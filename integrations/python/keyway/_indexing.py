@@ -35,7 +35,7 @@ def put(tensor, key, value):
         value = value.view(value.shape[value.ndim - view.ndim :])
     if flipped:
         value = ops.flip(value.expand(view.shape), flipped)
-    ops.copy_(view, value)
+    view.copy_(value)
 
 
 def _values(tensor, value):

@@ -64,6 +64,7 @@ def _int_list(value, given, argument, keep):
 
 
 def _float(value, given, argument, keep):
+    given = dtypes.python_number(given)
     if isinstance(given, bool) or not isinstance(given, (int, float)):
         raise TypeError
     value.f = given
@@ -84,6 +85,7 @@ def _string(value, given, argument, keep):
 
 
 def _scalar(value, given, argument, keep):
+    given = dtypes.python_number(given)
     if isinstance(given, bool):
         value.kind, value.b = library.SCALAR_BOOL, given
     elif isinstance(given, int):

@@ -2,12 +2,14 @@
 """Python's operators on tensors, by the functions of keyway.array_api: with tensors, and with Python's numbers."""
 
 from . import _indexing as indexing
+from ._dtypes import python_number
 
 
 def _binary(function, reflected=False):
     def operator(self, other):
         from . import array_api
 
+        other = python_number(other)
         if not isinstance(other, (Operators, bool, int, float, complex)):
             return NotImplemented
         arguments = (other, self) if reflected else (self, other)
@@ -20,6 +22,7 @@ def _in_place(function):
     def operator(self, other):
         from . import array_api
 
+        other = python_number(other)
         if not isinstance(other, (Operators, bool, int, float, complex)):
             return NotImplemented
         result = getattr(array_api, function)(self, other)
@@ -42,7 +45,7 @@ def _unary(function):
 class Operators:
     __slots__ = ()
     __hash__ = None  # == is elementwise
-    __array_priority__ = 1000  # NumPy's arrays leave it to these
+    __array_ufunc__ = None  # NumPy's arrays beside tensors are an error: keyway.from_numpy or numpy.asarray first
 
     __add__, __radd__, __iadd__ = _binary("add"), _binary("add", True), _in_place("add")
     __sub__, __rsub__, __isub__ = _binary("subtract"), _binary("subtract", True), _in_place("subtract")

@@ -206,7 +206,20 @@ class Tensor(Operators):
             source = tensor(source, device=self.device)
         elif source.device != self.device:
             source = source.to(self.device)
+        elif self._overlaps(source):  # x[1:] = x[:-1]
+            source = source.clone()
         return _op("copy_")(self, source)
+
+    def _overlaps(self, other):
+        """Whether the memory from the first to the last element of both has a part in common."""
+        if self._ref.mem != other._ref.mem or not (self.size and other.size):
+            return False
+        (start, end), (other_start, other_end) = self._extent(), other._extent()
+        return start < other_end and other_start < end
+
+    def _extent(self):
+        last = sum((length - 1) * stride for length, stride in zip(self.shape, self.strides))
+        return self._ref.offset, self._ref.offset + (last + 1) * self.dtype.itemsize
 
     def to(self, target):
         """On another device (a Device or its name), or with another dtype. Itself where nothing changes."""

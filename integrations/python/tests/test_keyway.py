@@ -229,6 +229,19 @@ class Indexing(unittest.TestCase):
             with self.assertRaises(IndexError, msg=key):
                 x[key]
 
+    def test_overlapping(self):
+        x = on_cpu([0, 1, 2, 3])
+        x[1:] = x[:-1]
+        self.assertEqual(x.tolist(), [0, 0, 1, 2])
+        x[:] = x[::-1]
+        self.assertEqual(x.tolist(), [2, 1, 0, 0])
+        x[::2] = x[1::2]
+        self.assertEqual(x.tolist(), [1, 1, 0, 0])
+        y = on_cpu([[1, 2], [3, 4]])
+        self.assertEqual(y.copy_(y.T).tolist(), [[1, 3], [2, 4]])
+        y += y.T
+        self.assertEqual(y.tolist(), [[2, 5], [5, 8]])
+
     def test_cast_and_broadcast(self):
         x = on_cpu(self.x)
         x[1:, :2] = on_cpu([7.9, -1.0])
@@ -486,6 +499,25 @@ class Arrays(unittest.TestCase):
             array = numpy.array([[0, 1], [1, 1]], name)
             self.assertEqual(keyway.from_numpy(array).numpy().dtype, array.dtype)
             self.assertTrue((keyway.tensor(array, device=npu).numpy() == array).all())
+
+    def test_scalars_and_arrays_beside_tensors(self):
+        x = on_cpu([1.0, 2])
+        two = numpy.float32(2)
+        for each in (x * two, two * x, x + numpy.int64(1) + (x - numpy.int8(1)), keyway.ops.mul(x, two)):
+            self.assertIsInstance(each, keyway.Tensor)
+            self.assertEqual(each.tolist(), (x * 2).tolist())
+        self.assertEqual((x == two).tolist(), [False, True])
+        self.assertEqual(xp.maximum(x, numpy.float32(1.5)).tolist(), [1.5, 2])
+        self.assertEqual(xp.full((1,), numpy.int16(3), device=cpu).dtype, keyway.i64)
+        x += two
+        self.assertEqual(x.tolist(), [3, 4])
+        for wrong in (
+            lambda: x + numpy.ones(2),
+            lambda: numpy.ones(2) + x,
+            lambda: numpy.sin(x),
+            lambda: xp.full((1,), x),
+        ):
+            self.assertRaises(TypeError, wrong)
 
     def test_read_only(self):
         array = numpy.ones(3)

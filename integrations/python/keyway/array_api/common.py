@@ -79,6 +79,7 @@ def common_dtype(operands):
 
 def cast_all(operands):
     """Tensors of one dtype on one device: Python numbers become tensors without dimensions."""
+    operands = [dtypes.python_number(each) for each in operands]
     dtype = common_dtype(operands)
     device = next((each.device for each in operands if isinstance(each, Tensor)), None)
     if device is None:

@@ -5,7 +5,7 @@ import math
 
 from .. import _dtypes as dtypes, _tensor as tensor
 from .._tensor import Tensor
-from .common import device_of, dtype_of, full_of, host_tensor, op
+from .common import device_of, dtype_of, full_of, host_tensor, is_number, op
 from .manipulation import broadcast_to
 
 
@@ -14,6 +14,9 @@ def _shape(shape):
 
 
 def _number_dtype(number):
+    number = dtypes.python_number(number)
+    if not is_number(number):
+        raise TypeError(f"a number fills a tensor, not {type(number).__name__}; see asarray and broadcast_to")
     return dtypes.OF_PYTHON[next(kind for kind in (bool, int, float, complex) if isinstance(number, kind))]
 
 

@@ -44,6 +44,7 @@ def _binary(name, scalar=None, of_complex=None):
     def function(x1, x2, /):
         if isinstance(x1, Tensor) and isinstance(x2, Tensor) and x1.dtype is x2.dtype and x1.dtype.kind != "complex":
             return op(name)(x1, x2)  # the usual case, first
+        x1, x2 = dtypes.python_number(x1), dtypes.python_number(x2)
         if complex_numbers.is_complex(x1) or complex_numbers.is_complex(x2):
             return of_complex(*cast_all([x1, x2])) if of_complex else _refuse(name)
         if scalar and isinstance(x1, Tensor) and is_number(x2) and dtype_beside(x2, x1.dtype) is x1.dtype:
@@ -85,6 +86,7 @@ pow = _binary("pow.Tensor_Tensor", "pow.Tensor_Scalar", _of_complex("pow"))
 
 
 def where(condition, x1, x2, /):
+    x1, x2 = dtypes.python_number(x1), dtypes.python_number(x2)
     if is_number(x1) and is_number(x2):  # the condition says where, not what
         dtype = common_dtype([x1, dtypes.OF_PYTHON[type(x2)]])
         return op("where.self")(condition, *(full_of((), each, dtype, condition.device) for each in (x1, x2)))
@@ -150,6 +152,7 @@ def isfinite(x, /):
 
 
 def clip(x, /, min=None, max=None):
+    min, max = dtypes.python_number(min), dtypes.python_number(max)
     if min is None and max is None:
         return x.clone()
     if all(each is None or is_number(each) and dtype_beside(each, x.dtype) is x.dtype for each in (min, max)):
