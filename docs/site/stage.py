@@ -79,7 +79,7 @@ def option_list(text):
         if option and not line.startswith("      "):
             found.append([option[1], [option[2]] if option[2] else []])
         else:
-            found[-1][1].append(line.strip())
+            found[-1][1].append(re.sub(r",(?=\w)", ", ", line.strip()))  # a long list that no line can hold
     return "\n".join(f"`{name}`\n: {plain(' '.join(words))}\n" for name, words in found)
 
 
