@@ -188,6 +188,49 @@ whole_level=training+f64+complex+fp8+int4+sparse+fft+detection+paged
 # share PARTS: one of so many, "3/16", by the commit.
 share() { say "$((0x$(git rev-parse --short=7 HEAD) % $1 + 1))/$1"; }
 
+# debian_packages FOLDER: builds the source in FOLDER/keyway into packages in FOLDER; uses the source up. Packages with
+# debugging symbols are for whoever asks dpkg-buildpackage for them: they double the time.
+debian_packages() {
+  quiet "packages-${1##*/}" env -C "$1/keyway" DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$jobs" DEB_CFLAGS_STRIP=-g \
+    dpkg-buildpackage -us -uc
+  rm -rf "$1/keyway"
+}
+
+# make_bare_root FOLDER: a bare Debian root there, with this machine's sources of packages, for in_bare_root; needs to
+# be root. What debootstrap made is kept in build/bare-root.
+make_bare_root() {
+  local base=$PWD/build/bare-root file mirror
+  [ "$(id -u)" -eq 0 ] || die "a bare root can only be made by root" "Run: sudo $script"
+  if [ ! -e "$base.complete" ]; then
+    rm -rf "$base"
+    mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
+      sed -n -E 's/^(deb|URIs:) .*(https?:[^ ]+).*/\2/p' | sed -n 1p)
+    quiet debootstrap debootstrap --variant=minbase --include=ca-certificates \
+      "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$base" ${mirror:+"$mirror"}
+    rm -f "$base/etc/apt/sources.list"
+    for file in /etc/apt/{sources.list,sources.list.d,apt.conf.d,preferences.d}; do
+      [ ! -e "$file" ] || cp -r "$file" "$base/etc/apt/"
+    done
+    cp -r /usr/share/keyrings/. "$base/usr/share/keyrings/"
+    : >"$base.complete"
+  fi
+  leave_bare_root "$1"
+  cp -a --reflink=auto "$base" "$1"
+  cp /etc/resolv.conf /etc/hosts "$1/etc/"
+}
+
+# in_bare_root FOLDER COMMAND...: runs it in there, with nothing of this environment.
+in_bare_root() {
+  local root=$1
+  shift
+  unshare --mount --pid --fork --mount-proc="$root/proc" bash -c \
+    'mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" && exec "$@"' "$root" \
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb chroot "$root" "$@"
+}
+
+# leave_bare_root FOLDER: nothing is mounted there any more, as in_bare_root's mounts are its own.
+leave_bare_root() { rm -rf --one-file-system "$1"; }
+
 conform_failures=0
 
 # conform DEVICE [CONFORM OPTION...]: the conformance suite on one device; one more row for conform_table. Sets
