@@ -17,12 +17,15 @@ set(KEYWAY_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/${KEYWAY_PLUGIN_SUBDIR})
 # ---- sdk
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi/include/keyway ${PROJECT_SOURCE_DIR}/backends/gpu/include/keyway
+                  ${PROJECT_SOURCE_DIR}/backends/queue/include/keyway
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-# keyway_abi is what a plugin sees: it becomes keyway::plugin. keyway_gpu is the plugin kit, keyway::gpu.
+# keyway_abi is what a plugin sees: it becomes keyway::plugin. keyway_gpu is the plugin kit, keyway::gpu, keyway_queue
+# the queue kit, keyway::queue.
 set_target_properties(keyway_abi PROPERTIES EXPORT_NAME plugin)
 set_target_properties(keyway_gpu PROPERTIES EXPORT_NAME gpu OUTPUT_NAME keyway-gpu)
-install(TARGETS keyway keyway_abi keyway_gpu EXPORT keywayTargets
+set_target_properties(keyway_queue PROPERTIES EXPORT_NAME queue OUTPUT_NAME keyway-queue)
+install(TARGETS keyway keyway_abi keyway_gpu keyway_queue EXPORT keywayTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk NAMELINK_COMPONENT sdk
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk)
 install(TARGETS keyway-gpu-sources RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT sdk)
@@ -37,7 +40,7 @@ install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/ke
 
 file(RELATIVE_PATH KEYWAY_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" KEYWAY_PC_PREFIX "${KEYWAY_PC_PREFIX}")
-foreach(package keyway keyway-gpu keyway-plugin)
+foreach(package keyway keyway-gpu keyway-plugin keyway-queue)
   configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT sdk)
 endforeach()

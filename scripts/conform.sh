@@ -4,7 +4,7 @@
 #                           [--seeds LIST] [--cases FILE]
 #
 # The conformance suite on one device, with build/release: the contract, and what the device claims. The devices are
-# cpu:0, opencl:0, npu:0 and agpu:0, the plugins of the two examples, and on test drivers levelzero:0, cuda:0 and hip:0.
+# cpu:0, opencl:0, npu:0, agpu:0 and aqpu:0, the plugins of three examples, and on test drivers levelzero:0, cuda:0 and hip:0.
 #
 #   --whole        instead of what it claims, the whole op set: the last level with every extension
 #   --driver NAME  of opencl:0: with this driver alone, pocl, intel or rusticl (scripts/opencl.sh)
@@ -70,7 +70,7 @@ conform_isolated() {
 step "building (build/release)"
 build_preset release
 case $device in
-  npu:* | agpu:*) install_with_examples release ;;
+  npu:* | agpu:* | aqpu:*) install_with_examples release ;;
   *) keyway=$PWD/build/release/bin/keyway ;;
 esac
 

@@ -85,7 +85,7 @@ check_format() {
 }
 
 # install_with_examples PRESET: installs build/PRESET into build/installed and builds the examples from there, as a
-# vendor and an application developer do. Sets keyway, select_device, models (a directory), vendor_npu and vendor_gpu to
+# vendor and an application developer do. Sets keyway, select_device, models (a directory), vendor_npu, vendor_gpu and vendor_queue to
 # the results. What is installed is moved once, since it promises that it may be. Does nothing when neither a source nor
 # the build has changed since.
 install_with_examples() {
@@ -96,7 +96,7 @@ install_with_examples() {
     rm -rf build/install build/installed build/examples
     quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
     mv build/install "$prefix"
-    for example in vendor_npu vendor_gpu select_device kmeans perceptron models weights embeddings small; do
+    for example in vendor_npu vendor_gpu vendor_queue select_device kmeans perceptron models weights embeddings small; do
       quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-Werror -DCMAKE_CXX_FLAGS=-Werror -DCMAKE_PREFIX_PATH="$prefix"
       quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
@@ -107,7 +107,7 @@ install_with_examples() {
   select_device=build/examples/select_device/select_device
   models=build/examples/models
   vendor_npu=build/examples/vendor_npu/vendor_npu.so
-  vendor_gpu=build/examples/vendor_gpu/vendor_gpu.so
+  vendor_gpu=build/examples/vendor_gpu/vendor_gpu.so vendor_queue=build/examples/vendor_queue/vendor_queue.so
 }
 
 # The OpenCL driver that opencl:0 is to be of, as scripts/opencl.sh calls it; empty: as the system has them.
@@ -120,6 +120,7 @@ plugin_arguments() {
   case $1 in
     npu:*) plugin=(--plugin "$vendor_npu") ;;
     agpu:*) plugin=(--plugin "$vendor_gpu") ;;
+    aqpu:*) plugin=(--plugin "$vendor_queue") ;;
     # Two of each: they copy to one another.
     cuda:* | hip:* | levelzero:*) driver=(env KEYWAY_ENGINE_DEVICES=2 scripts/emulated.sh "${1%:*}") ;;
     opencl:*) [ -z "$opencl_driver" ] || driver=(scripts/opencl.sh "$opencl_driver") ;;

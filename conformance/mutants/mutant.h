@@ -52,7 +52,6 @@ struct kw_mutant {
   void (*call)(kw_mutant_copy *copy);          /* changes the call that is launched */
   void (*element)(const kw_mutant_element *e); /* changes one element of the result */
   void (*kernel)(kw_kernel_desc *kernel);      /* changes what is registered */
-  bool (*leaves_out)(kw_kernel_desc *kernel);  /* of all kernels, may change it: true, and there is none; NULL */
 };
 
 /* The cpu plugin's own slots, for what a mutant does right. */
