@@ -123,10 +123,11 @@ def _endless(re, a, b):
 def tanh(x):
     a, b = parts(x)
     large = real.greater(real.abs(a), SATURATED)
-    near, twice = real.multiply(_where(large, 0.0, a), 2), real.multiply(b, 2)
-    below = real.add(real.cosh(near), real.cos(twice))
-    re = _where(large, real.copysign(1.0, a), real.divide(real.sinh(near), below))
-    im = _where(large, real.copysign(0.0, b), real.divide(real.sin(twice), below))
+    near, sine, cosine = _where(large, 0.0, a), real.sin(b), real.cos(b)
+    sinh_near = real.sinh(near)
+    below = real.add(real.square(sinh_near), real.square(cosine))  # a sum of squares keeps its digits next to a pole
+    re = _where(large, real.copysign(1.0, a), real.divide(real.multiply(sinh_near, real.cosh(near)), below))
+    im = _where(large, real.copysign(0.0, b), real.divide(real.multiply(sine, cosine), below))
     nowhere = real.logical_and(real.isfinite(a), real.logical_not(real.isfinite(b)))
     re, im = (_where(nowhere, math.nan, each) for each in (re, im))
     return of_parts(_odd(re, a), _odd(im, b))
