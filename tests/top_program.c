@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   kw_device *device;
   kw_stream *stream;
   kw_tensor *x, *y = NULL;
-  const int64_t size = 1 << 20;
+  const int64_t size = 1 << 16;
   if (argc < 3) return 2;
   if (argc > 3) OK(kw_plugin_load(argv[3]));
   OK(kw_device_open(argv[1], &device));
