@@ -23,7 +23,7 @@ static void check(bool good, const char *what) {
 }
 
 static const void *on_host(kw_tensor *tensor) {
-  void *elements;
+  void *elements = NULL;
   check(kw_scope_status() == KW_OK && kw_tensor_map(tensor, NULL, KW_MAP_READ, &elements) == KW_OK, NULL);
   return elements;
 }
