@@ -97,7 +97,7 @@ static kw_tensor *embed(const char *text) {
 int main(int argc, char **argv) {
   char *line = NULL;
   size_t room = 0;
-  kw_device *host, *device;
+  kw_device *host, *device = NULL;
   kw_tensor *mapped, *all = NULL;
   kw_scope *scope;
   check(argc == 4 || argc == 5, "arguments but DEVICE WEIGHTS.safetensors VOCABULARY.txt [VECTORS]");
