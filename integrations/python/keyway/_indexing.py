@@ -73,11 +73,21 @@ def _walk(tensor, key):
                 view, part = view.unsqueeze(dim), part.view(1)
             gathered += [None] * (dim - len(gathered)) + [part]
             if part.dtype is dtypes.bool_:
-                if view.shape[dim : dim + part.ndim] != part.shape:
+                shape = view.shape[dim : dim + part.ndim]
+                if part.shape != shape and all(mine in (0, length) for mine, length in zip(part.shape, shape)):
+                    part = gathered[-1] = _nothing(part, shape)
+                if part.shape != shape:
                     raise IndexError(f"a mask of shape {part.shape} does not fit dimension {dim} of {view.shape}")
                 dim += part.ndim - 1
         dim += 1
     return view, flipped, gathered
+
+
+def _nothing(mask, shape):
+    """A mask without elements, which the standard lets fit any length, chooses nothing."""
+    from . import ops
+
+    return ops.full(list(shape), False, dtype=dtypes.bool_, device=mask.device)
 
 
 def _part(tensor, part):

@@ -229,6 +229,13 @@ class Indexing(unittest.TestCase):
             with self.assertRaises(IndexError, msg=key):
                 x[key]
 
+    def test_masks_without_elements(self):
+        for shape, mask, left in (((0, 1), (0, 0), (0,)), ((2, 3), (0,), (0, 3)), ((2, 0), (0, 0), (0,))):
+            x, none = keyway.empty(shape, device=cpu), keyway.empty(mask, keyway.bool_, cpu)
+            self.assertEqual(x[none].shape, left)
+            x[none] = 1
+        self.assertRaises(IndexError, on_cpu(self.x).__getitem__, on_cpu([True, False]))
+
     def test_overlapping(self):
         x = on_cpu([0, 1, 2, 3])
         x[1:] = x[:-1]
