@@ -12,7 +12,7 @@ no_arguments "$@"
 git diff --quiet HEAD -- || die "the tree has changes that no commit has" "Commit them: a release is of a commit."
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
+export SOURCE_DATE_EPOCH CCACHE_DISABLE=1 # a cache has objects of other folders
 version=$(sed -n 's/^project(keyway VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 packaged=$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 [ "$packaged" = "$version" ] ||
