@@ -16,19 +16,24 @@ kw_queue_command *kw_queue_command_make(kw_queue_stream *stream, kw_queue_kind k
   command->kind = kind;
   command->stream = stream;
   command->size = size;
+  command->ends = 1;
   command->flight.command = command;
   return command;
 }
 
-kw_status kw_queue_command_put(kw_queue_command *command) {
+void kw_queue_command_put_locked(kw_queue_command *command) {
   kw_queue_stream *stream = command->stream;
-  kw_queue_device *device = stream->device;
-  pthread_mutex_lock(&device->lock);
   *stream->last = command;
   stream->last = &command->next;
   ++stream->enqueued;
-  if (kw_queue_advance(stream)) pthread_cond_broadcast(&device->changed);
-  pthread_cond_signal(&device->work);
+  if (kw_queue_advance(stream)) pthread_cond_broadcast(&stream->device->changed);
+  pthread_cond_signal(&stream->device->work);
+}
+
+kw_status kw_queue_command_put(kw_queue_command *command) {
+  kw_queue_device *device = command->stream->device;
+  pthread_mutex_lock(&device->lock);
+  kw_queue_command_put_locked(command);
   pthread_mutex_unlock(&device->lock);
   return KW_OK;
 }

@@ -18,20 +18,45 @@ void kw_queue_mark_release(kw_queue_mark *mark) {
   if (mark && --mark->references == 0) free(mark);
 }
 
+/* All before it on its stream has ended, or is what `newest` stands for. */
 static void finish_command(kw_queue_command *command) {
-  ++command->stream->finished;
+  kw_queue_stream *stream = command->stream;
+  kw_queue_device *device = stream->device;
+  if (stream->newest == command) stream->newest = NULL;
   kw_queue_mark_release(command->mark);
-  free(command);
+  command->mark = NULL;
+  command->next = NULL;
+  if (command->failure.status == KW_OK) {
+    free(command);
+    return;
+  }
+  *device->last_failed = command;
+  device->last_failed = &command->next;
 }
 
-static void add_report(kw_queue_device *device, const kw_queue_command *command, const kw_queue_failure *failure) {
-  kw_queue_report *report = calloc(1, sizeof *report);
-  if (!report) return; /* nothing can be said any more */
-  report->token = command->stream->token;
-  report->call_id = command->call_id;
-  report->failure = *failure;
-  *device->last_report = report;
-  device->last_report = &report->next;
+/* What a hardware queue has run, in its order. */
+static void finish_in_turn(kw_queue_command *command) {
+  command->stream->finished += command->ends;
+  finish_command(command);
+}
+
+/* What ends without: as far as anybody sees, with the newest that is before it. */
+static void finish_at_once(kw_queue_command *command) {
+  kw_queue_command *newest = command->stream->newest;
+  if (newest && newest != command) {
+    newest->ends += command->ends;
+    finish_command(command);
+  } else {
+    finish_in_turn(command);
+  }
+}
+
+static void fail_command(kw_queue_command *command, kw_status status, const char *text) {
+  kw_queue_failure *failure = &command->failure;
+  if (status == KW_ERR_DEVICE_LOST) command->stream->device->lost = true;
+  if (failure->status != KW_OK) return;
+  failure->status = status != KW_OK ? status : KW_ERR_INTERNAL;
+  snprintf(failure->text, sizeof failure->text, "%s", text);
 }
 
 /* A piece or a whole command has finished. */
@@ -41,29 +66,42 @@ static void land(kw_queue_device *device, kw_queue_flight *flight) {
   --device->flying;
   --command->stream->flying;
   if (!block) {
-    finish_command(command);
+    finish_in_turn(command);
     return;
   }
-  if (block->host) {
-    memcpy(block->host, block->memory, block->size);
-    --command->stream->to_host;
-  }
+  if (block->host && !flight->failed && !device->lost) memcpy(block->host, block->memory, block->size);
+  if (block->host) --command->stream->to_host;
   block->used = false;
   command->finished += block->size;
-  if (command->finished == command->copy.size) finish_command(command);
+  if (command->finished == command->copy.size) finish_in_turn(command);
+}
+
+/* Gives the failures of a queue to the commands. Where the device is lost, that is news of whichever command it is. */
+static void take_failures(kw_queue_device *device, uint32_t queue) {
+  kw_queue_flight *first = device->queues[queue].first;
+  kw_queue_failure failure = {0};
+  while (device->driver->failure && device->driver->failure(device->chip, queue, &failure)) {
+    failure.text[sizeof failure.text - 1] = '\0';
+    kw_queue_flight *of = first;
+    while (of && of->ticket != failure.ticket) of = of->next;
+    if (!of && failure.status == KW_ERR_DEVICE_LOST) of = first;
+    if (of) {
+      of->failed = true;
+      fail_command(of->command, failure.status, failure.text);
+    }
+    failure = (kw_queue_failure){0};
+  }
 }
 
 static bool look(kw_queue_device *device, uint32_t queue) {
   kw_queue_hardware *hardware = &device->queues[queue];
   if (!hardware->first) return false;
-  const uint64_t done = device->driver->done(device->chip, queue);
-  kw_queue_failure failure = {0};
-  while (device->driver->failure && device->driver->failure(device->chip, queue, &failure)) {
-    failure.text[sizeof failure.text - 1] = '\0';
-    const kw_queue_flight *of = hardware->first;
-    while (of && of->ticket != failure.ticket) of = of->next;
-    if (of) add_report(device, of->command, &failure);
+  uint64_t done = 0;
+  if (!device->lost) {
+    done = device->driver->done(device->chip, queue);
+    take_failures(device, queue);
   }
+  if (device->lost) done = UINT64_MAX;
   bool any = false;
   while (hardware->first && hardware->first->ticket <= done) {
     kw_queue_flight *landed = hardware->first;
@@ -85,18 +123,22 @@ static launched take_off(kw_queue_flight *flight, kw_queue_stream *stream, const
   kw_queue_hardware *hardware = &device->queues[stream->queue];
   kw_queue_command *command = flight->command;
   const uint64_t ticket = hardware->next_ticket + 1;
+  if (device->lost) return FAILED;
+  kw_queue_said[0] = '\0';
   const kw_status status =
       copy ? device->driver->copy(device->chip, stream->queue, ticket, copy)
            : device->driver->submit(device->chip, stream->queue, ticket, command->bytes, command->size);
-  if (status == KW_ERR_NOT_READY) return FULL;
+  if (status == KW_ERR_NOT_READY) {
+    device->full = true;
+    return FULL;
+  }
   if (status != KW_OK) {
-    kw_queue_failure failure = {.status = status};
-    snprintf(failure.text, sizeof failure.text, "the hardware queue refused a command");
-    add_report(device, command, &failure);
+    fail_command(command, status, kw_queue_said[0] ? kw_queue_said : "the hardware queue refused a command");
     return FAILED;
   }
   hardware->next_ticket = flight->ticket = ticket;
   flight->next = NULL;
+  stream->newest = command;
   if (hardware->first) {
     hardware->last->next = flight;
   } else {
@@ -200,7 +242,7 @@ static bool start_first(kw_queue_stream *stream) {
   }
   if (came == FULL) return false;
   pop(stream);
-  if (came == FAILED) finish_command(command);
+  if (came == FAILED) finish_at_once(command);
   return true;
 }
 
@@ -213,20 +255,32 @@ bool kw_queue_advance(kw_queue_stream *stream) {
 /* ---- The thread ----------------------------------------------------------------------------------------------------
  */
 
-static void tell_reports(kw_queue_device *device) {
-  kw_queue_report *report = device->reports;
-  device->reports = NULL;
-  device->last_report = &device->reports;
+/* Streams wait for that before they end. */
+static void tell_failures(kw_queue_device *device) {
+  const kw_host_api *host = device->host;
+  kw_queue_command *command = device->failed;
+  device->failed = NULL;
+  device->last_failed = &device->failed;
   device->reporting = true;
   pthread_mutex_unlock(&device->lock);
-  for (kw_queue_report *next; report; report = next) {
-    next = report->next;
-    const kw_queue_failure *failure = &report->failure;
-    device->host->report_async_error(device->host->ctx, report->token, report->call_id, failure->status, failure->text);
-    free(report);
+  for (kw_queue_command *next; command; command = next) {
+    next = command->next;
+    const kw_queue_failure *failure = &command->failure;
+    host->report_async_error(host->ctx, command->stream->token, command->call_id, failure->status, failure->text);
+    free(command);
   }
   pthread_mutex_lock(&device->lock);
   device->reporting = false;
+}
+
+/* The first stream to be advanced is the last one the next time: none keeps what comes free for itself. */
+static void turn_streams(kw_queue_device *device) {
+  kw_queue_stream *first = device->streams, **end = &device->streams;
+  if (!first) return;
+  while (*end) end = &(*end)->next;
+  *end = first;
+  device->streams = first->next;
+  first->next = NULL;
 }
 
 void *kw_queue_engine_main(void *state) {
@@ -234,17 +288,19 @@ void *kw_queue_engine_main(void *state) {
   pthread_mutex_lock(&device->lock);
   while (!device->closing) {
     bool any = false;
+    device->full = false;
     for (uint32_t q = 0; q < device->driver->queues; ++q) any = look(device, q) || any;
-    if (device->reports) {
-      tell_reports(device);
+    if (device->failed) {
+      tell_failures(device);
       any = true;
     }
     for (kw_queue_stream *stream = device->streams; stream; stream = stream->next) {
       any = kw_queue_advance(stream) || any;
     }
-    if (any || device->reports) {
+    if (any || device->failed) {
+      turn_streams(device);
       pthread_cond_broadcast(&device->changed);
-    } else if (device->flying == 0) {
+    } else if (device->flying == 0 && !device->full) {
       pthread_cond_wait(&device->work, &device->lock);
     } else {
       pthread_mutex_unlock(&device->lock);

@@ -7,13 +7,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+_Thread_local char kw_queue_said[256];
+
 kw_status kw_queue_fail(const kw_host_api *host, kw_status status, const char *format, ...) {
-  char text[256];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  vsnprintf(kw_queue_said, sizeof kw_queue_said, format, arguments);
   va_end(arguments);
-  return host->set_error(host->ctx, status, text);
+  return host->set_error(host->ctx, status, kw_queue_said);
 }
 
 kw_status kw_queue_check_critical(const kw_host_api *host, uint64_t flags, const kw_ext *next) {

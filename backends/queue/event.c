@@ -45,8 +45,9 @@ static kw_status event_record(void *device_ptr, void *event_ptr, void *stream) {
   pthread_mutex_lock(&device->lock);
   kw_queue_mark_release(event->mark);
   event->mark = mark;
+  kw_queue_command_put_locked(command); /* at once: nobody waits for a mark that is not in its stream yet */
   pthread_mutex_unlock(&device->lock);
-  return kw_queue_command_put(command);
+  return KW_OK;
 }
 
 static kw_status event_wait(void *device_ptr, void *stream, void *event_ptr) {
@@ -55,11 +56,14 @@ static kw_status event_wait(void *device_ptr, void *stream, void *event_ptr) {
   kw_queue_command *command = kw_queue_command_make(stream, KW_QUEUE_WAIT, 0);
   if (!command) return KW_ERR_OUT_OF_MEMORY;
   pthread_mutex_lock(&device->lock);
-  command->mark = event->mark;
-  if (event->mark) ++event->mark->references;
+  kw_queue_mark *mark = event->mark; /* NULL: a fresh event counts as passed */
+  if (mark) {
+    ++mark->references;
+    command->mark = mark;
+    kw_queue_command_put_locked(command);
+  }
   pthread_mutex_unlock(&device->lock);
-  if (command->mark) return kw_queue_command_put(command);
-  free(command); /* a fresh event counts as passed */
+  if (!mark) free(command);
   return KW_OK;
 }
 

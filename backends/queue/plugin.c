@@ -99,7 +99,7 @@ static void make_locks(kw_queue_device *device) {
   pthread_cond_init(&device->work, NULL);
   pthread_cond_init(&device->changed, &monotonic);
   pthread_condattr_destroy(&monotonic);
-  device->last_report = &device->reports;
+  device->last_failed = &device->failed;
 }
 
 static void free_device(kw_queue_device *device) {
@@ -181,6 +181,7 @@ static pthread_mutex_t answer_lock = PTHREAD_MUTEX_INITIALIZER;
 static void make_answer(const kw_queue_driver *driver) {
   driver_copy = *driver;
   if (driver_copy.staging_size == 0) driver_copy.staging_size = STAGING_SIZE;
+  driver_copy.staging_size = (driver_copy.staging_size + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT * STAGING_ALIGNMENT;
   kw_queue_the_driver = &driver_copy;
   desc = (kw_plugin_desc){.struct_size = sizeof desc,
                           .abi_version = KW_ABI_VERSION,
@@ -197,8 +198,25 @@ static void make_answer(const kw_queue_driver *driver) {
                           .group_count = sizeof groups / sizeof *groups};
 }
 
+/* Why a driver's table cannot work; NULL: it can. */
+static const char *find_fault(const kw_queue_driver *driver) {
+  if (!driver->key || !driver->vendor || !driver->version || !driver->description || !driver->build ||
+      !driver->sanitizer)
+    return "kw_queue_driver: key, vendor, version, description, build or sanitizer is NULL";
+  if (driver->queues == 0 || driver->queues > KW_QUEUE_LIMIT)
+    return "kw_queue_driver: queues is not from 1 to KW_QUEUE_LIMIT";
+  if (!driver->count || !driver->describe || !driver->open || !driver->close)
+    return "kw_queue_driver: count, describe, open or close is NULL";
+  if (!driver->alloc || !driver->dealloc) return "kw_queue_driver: alloc or dealloc is NULL";
+  if (!driver->staging_alloc != !driver->staging_free)
+    return "kw_queue_driver: of staging_alloc and staging_free there is one without the other";
+  return driver->submit && driver->copy && driver->done ? NULL : "kw_queue_driver: submit, copy or done is NULL";
+}
+
 kw_status kw_queue_query(const kw_queue_driver *driver, const kw_query_info *host, const kw_plugin_desc **out_plugin,
                          const char **out_reason) {
+  *out_reason = find_fault(driver);
+  if (*out_reason) return KW_ERR_INVALID_ARGUMENT;
   pthread_mutex_lock(&answer_lock);
   if (!kw_queue_the_driver) make_answer(driver);
   pthread_mutex_unlock(&answer_lock);

@@ -4,6 +4,7 @@
  */
 #include "chip.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,13 +25,13 @@ typedef struct queue {
   pthread_cond_t filled;
   uint64_t put, taken, told; /* commands so far: appended, finished, and looked through for failures */
   uint64_t done;             /* ticket */
+  bool news;                 /* since chip_done was asked */
   place ring[CHIP_RING];     /* command number n is at n % CHIP_RING */
 } queue;
 
 struct chip {
   pthread_mutex_t lock;
   pthread_cond_t finished;
-  bool news; /* since chip_done was asked */
   bool ending;
   uint64_t used; /* bytes */
   queue queues[CHIP_QUEUES];
@@ -39,6 +40,7 @@ struct chip {
 static void *processor_main(void *state) {
   queue *queue = state;
   chip *chip = queue->chip;
+  fesetenv(FE_DFL_ENV); /* whatever the thread that opened the chip has set */
   pthread_mutex_lock(&chip->lock);
   while (!chip->ending || queue->taken < queue->put) {
     if (queue->taken == queue->put) {
@@ -51,7 +53,7 @@ static void *processor_main(void *state) {
     pthread_mutex_lock(&chip->lock);
     ++queue->taken;
     queue->done = place->ticket;
-    chip->news = true;
+    queue->news = true;
     pthread_cond_broadcast(&chip->finished);
   }
   pthread_mutex_unlock(&chip->lock);
@@ -153,7 +155,7 @@ bool chip_submit(chip *chip, uint32_t number, uint64_t ticket, chip_program prog
 uint64_t chip_done(chip *chip, uint32_t queue) {
   pthread_mutex_lock(&chip->lock);
   const uint64_t done = chip->queues[queue].done;
-  chip->news = false;
+  chip->queues[queue].news = false;
   pthread_mutex_unlock(&chip->lock);
   return done;
 }
@@ -179,6 +181,8 @@ void chip_wait(chip *chip, uint64_t timeout_ns) {
   end.tv_sec += (time_t)(ns / 1000000000u);
   end.tv_nsec = (long)(ns % 1000000000u);
   pthread_mutex_lock(&chip->lock);
-  if (!chip->news) pthread_cond_timedwait(&chip->finished, &chip->lock, &end);
+  bool news = false;
+  for (uint32_t q = 0; q < CHIP_QUEUES; q++) news = news || chip->queues[q].news;
+  if (!news) pthread_cond_timedwait(&chip->finished, &chip->lock, &end);
   pthread_mutex_unlock(&chip->lock);
 }

@@ -32,7 +32,7 @@ typedef struct kw_queue_copy {
 /* A command that went wrong after it was submitted. */
 typedef struct kw_queue_failure {
   uint64_t ticket;
-  kw_status status; /* KW_ERR_DEVICE_LOST: nothing can be done with the device any more */
+  kw_status status; /* KW_ERR_DEVICE_LOST: all that is enqueued ends, and the chip gets no command any more */
   char text[160];
 } kw_queue_failure;
 
@@ -66,7 +66,7 @@ typedef struct kw_queue_driver {
   /* ---- Commands: a queue runs them in order ---- */
 
   /* Appends a command of the plugin's own. `ticket` is larger than that of every command before it on this queue.
-   * KW_ERR_NOT_READY: the queue is full; the kit comes again when something has finished. */
+   * KW_ERR_NOT_READY: the queue is full; the kit comes again. Other failures: the command's error, as a late one. */
   kw_status (*submit)(void *chip, uint32_t queue, uint64_t ticket, const void *command, size_t size);
   /* The same with a copy. */
   kw_status (*copy)(void *chip, uint32_t queue, uint64_t ticket, const kw_queue_copy *copy);
