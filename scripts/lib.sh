@@ -97,6 +97,8 @@ install_with_examples() {
     quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
     mv build/install "$prefix"
     for example in vendor_npu vendor_gpu vendor_queue select_device kmeans perceptron models weights embeddings small; do
+      # setup.sh --minimal brings no compiler of C++, and the demo has no use for it.
+      command -v c++ >/dev/null || ! grep -q 'LANGUAGES CXX' "examples/$example/CMakeLists.txt" || continue
       quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-Werror -DCMAKE_CXX_FLAGS=-Werror -DCMAKE_PREFIX_PATH="$prefix"
       quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
