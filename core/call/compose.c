@@ -60,7 +60,8 @@ kw_tensor *kw_compose_op(kw_composition *c, const char *op, uint32_t count, cons
 
 void kw_compose_into(kw_composition *c, kw_tensor *out, const char *op, uint32_t count, const kw_value *args) {
   if (!out) return;
-  if (c->key == c->dtype) {
+  const bool converts = c->key != c->dtype || (kw_dtype_is_float(out->ref.dtype) && out->ref.dtype != c->dtype);
+  if (!converts) {
     kw_compose_call(c, op, args, count, &out);
   } else {
     kw_compose_put(c, out, kw_compose_op(c, op, count, args));
@@ -115,10 +116,11 @@ kw_tensor *kw_compose_arg(kw_composition *c, const kw_value *arg) {
   if (arg->tag == KW_TAG_SCALAR) return kw_compose_number(c, c->dtype, *arg);
   if (arg->tag != KW_TAG_TENSOR) return NULL;
   kw_tensor *tensor = kw_value_as_tensor(arg);
-  return kw_compose_cast(c, kw_compose_cast(c, tensor, c->key), c->dtype); /* a kernel gets it as the first */
+  if (c->cast >> (arg - c->args) & 1) tensor = kw_compose_cast(c, tensor, c->key);
+  return kw_compose_cast(c, tensor, c->dtype);
 }
 
-kw_tensor *kw_compose_flat(kw_composition *c, kw_tensor *tensor) {
+kw_tensor *kw_compose_view(kw_composition *c, kw_tensor *tensor, uint32_t rank, const int64_t *shape) {
   if (c->status != KW_OK) return NULL;
   if (!kw_ref_is_contiguous(&tensor->ref)) {
     kw_tensor *dense = kw_compose_new(c, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape);
@@ -126,9 +128,13 @@ kw_tensor *kw_compose_flat(kw_composition *c, kw_tensor *tensor) {
     tensor = dense;
   }
   if (c->status != KW_OK) return NULL;
-  kw_tensor *row = NULL;
-  kw_status status = kw_tensor_view(tensor, 1, &tensor->ref.numel, &row);
-  return kw_compose_take(c, status, row);
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_view(tensor, rank, shape, &view);
+  return kw_compose_take(c, status, view);
+}
+
+kw_tensor *kw_compose_flat(kw_composition *c, kw_tensor *tensor) {
+  return c->status == KW_OK ? kw_compose_view(c, tensor, 1, &tensor->ref.numel) : NULL;
 }
 
 kw_tensor *kw_compose_slice(kw_composition *c, kw_tensor *tensor, int64_t dim, int64_t start, int64_t end) {

@@ -12,8 +12,10 @@
 
 typedef struct kw_composition {
   kw_stream *stream;
-  kw_dtype key;   /* that the call computes on */
-  kw_dtype dtype; /* that its parts compute on: key, or f32 in its place */
+  kw_dtype key;         /* that the call computes on */
+  kw_dtype dtype;       /* that its parts compute on: key, or f32 in its place */
+  const kw_value *args; /* of the call */
+  uint32_t cast;        /* bit i: a kernel would have argument i in the key dtype */
   kw_status status;
   uint32_t count;
   kw_tensor *made[KW_COMPOSITION_MAX]; /* released at the end */
@@ -49,6 +51,29 @@ static inline kw_value T(const kw_tensor *tensor) {
   return tensor ? kw_arg_tensor(tensor) : kw_arg_none();
 }
 
+/* The calls that most compositions are made of. */
+static inline kw_tensor *kw_compose_sum(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "add.Tensor", T(a), T(b));
+}
+static inline kw_tensor *kw_compose_difference(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "add.Tensor", T(a), T(b), kw_arg_scalar_i64(-1));
+}
+static inline kw_tensor *kw_compose_product(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "mul.Tensor", T(a), T(b));
+}
+static inline kw_tensor *kw_compose_quotient(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "div.Tensor", T(a), T(b));
+}
+static inline kw_tensor *kw_compose_le(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "le.Tensor", T(a), T(b));
+}
+static inline kw_tensor *kw_compose_and(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "bitwise_and.Tensor", T(a), T(b));
+}
+static inline kw_tensor *kw_compose_where(kw_composition *c, kw_tensor *mask, kw_tensor *a, kw_tensor *b) {
+  return KW_OP(c, "where.self", T(mask), T(a), T(b));
+}
+
 /* Takes what a function of views has made: kw_compose_take(c, kw_tensor_slice(.., &view), view). */
 kw_tensor *kw_compose_take(kw_composition *c, kw_status status, kw_tensor *tensor);
 /* Releases what was made since there were `since`, but for `kept`, which may be NULL. */
@@ -69,6 +94,12 @@ kw_tensor *kw_compose_cast(kw_composition *c, kw_tensor *tensor, kw_dtype dtype)
 kw_tensor *kw_compose_arg(kw_composition *c, const kw_value *arg);
 /* All elements in a row: a view, or of a copy. */
 kw_tensor *kw_compose_flat(kw_composition *c, kw_tensor *tensor);
+/* In another shape of as many elements; what cannot be seen in that shape is copied. */
+kw_tensor *kw_compose_view(kw_composition *c, kw_tensor *tensor, uint32_t rank, const int64_t *shape);
+/* A dimension's number, counted from the start. */
+static inline int64_t kw_compose_dim(int64_t dim, uint32_t rank) {
+  return dim < 0 ? dim + (rank > 0 ? (int64_t)rank : 1) : dim;
+}
 /* Elements [start, end) of a dimension. */
 kw_tensor *kw_compose_slice(kw_composition *c, kw_tensor *tensor, int64_t dim, int64_t start, int64_t end);
 /* 0, 1 .. count - 1 in i64, by adding what is there to its next part: "add.Tensor/i64". */
@@ -82,6 +113,9 @@ void kw_compose_put(kw_composition *c, kw_tensor *out, kw_tensor *tensor);
 /* Parts that many compositions have. */
 kw_tensor *kw_compose_not(kw_composition *c, kw_tensor *mask); /* "le.Tensor/bool" */
 kw_tensor *kw_compose_nan(kw_composition *c, kw_tensor *x);    /* where x is NaN; "le.Tensor le.Tensor/bool" */
+/* The share of the normal distribution below each x, f32; "exp mul.Tensor add.Tensor div.Tensor where.self le.Tensor".
+ */
+kw_tensor *kw_compose_normal_share(kw_composition *c, kw_tensor *x);
 /* The sum or another reduction over `dims`, which stay with size 1. */
 kw_tensor *kw_compose_reduce(kw_composition *c, const char *op, kw_tensor *x, const int64_t *dims, uint32_t count);
 

@@ -84,6 +84,7 @@ static bool row_serves(uint32_t number, const kw_device *device, kw_dtype key, k
   for (uint32_t i = 0; i < row->count; ++i) {
     const parsed_need *need = &row->needs[i];
     const kw_dtype of = need->dtype == KW_DTYPE_NONE ? dtype : need->dtype;
+    if (!kw_dtype_is_among(of, need->op->row.dtypes)) return false;
     if (need->converts && !kw_can_cast_from(device, of, math)) return false;
     if (kw_has_kernel(need->op, device, of, math)) continue;
     if (need->kernel || !kw_decompose_find(need->op, device, of, math)) return false;
@@ -99,9 +100,10 @@ const kw_decomposition *kw_decompose_find(const kw_op *op, const kw_device *devi
   return NULL;
 }
 
-kw_status kw_decompose_serve(const kw_decomposition *by, kw_stream *stream, kw_dtype key, const kw_value *args,
-                             kw_tensor **outs) {
-  kw_composition c = {.stream = stream, .key = key, .dtype = dtype_of(by, key), .status = KW_OK};
+kw_status kw_decompose_serve(const kw_decomposition *by, kw_stream *stream, kw_dtype key, uint32_t cast,
+                             const kw_value *args, kw_tensor **outs) {
+  kw_composition c = {
+      .stream = stream, .key = key, .dtype = dtype_of(by, key), .args = args, .cast = cast, .status = KW_OK};
   kw_status status = by->serve(&c, args, outs);
   if (c.status == KW_OK) c.status = status;
   return kw_compose_end(&c);

@@ -27,9 +27,9 @@ typedef struct kw_decomposition {
  * or NULL. */
 const kw_decomposition *kw_decompose_find(const kw_op *op, const kw_device *device, kw_dtype key, kw_math math);
 
-/* Serves a call by it. */
-kw_status kw_decompose_serve(const kw_decomposition *by, kw_stream *stream, kw_dtype key, const kw_value *args,
-                             kw_tensor **outs);
+/* Serves a call by it; bit i of `cast`: a kernel would have argument i in the key dtype. */
+kw_status kw_decompose_serve(const kw_decomposition *by, kw_stream *stream, kw_dtype key, uint32_t cast,
+                             const kw_value *args, kw_tensor **outs);
 
 /* The functions of the rows. */
 #define KW_DECOMPOSITION(op, needs, function, how) \

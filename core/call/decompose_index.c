@@ -118,8 +118,14 @@ static kw_tensor *at_least_a_row(kw_composition *c, kw_tensor *tensor) {
   return kw_compose_take(c, status, view);
 }
 
+/* An index that index_put would count from the end is out of range, as scatter has it. */
+static kw_tensor *not_negative(kw_composition *c, kw_tensor *index, int64_t size) {
+  kw_tensor *valid = kw_compose_le(c, kw_compose_integer(c, KW_I64, 0), index);
+  return kw_compose_where(c, valid, index, kw_compose_integer(c, KW_I64, size));
+}
+
 /* index_put with the place of each element in the other dimensions. args: self, dim, index, src. */
-kw_status kw_decompose_scatter(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+static kw_status scatter(kw_composition *c, const kw_value *args, kw_tensor **outs, bool accumulate) {
   kw_tensor *index = kw_value_as_tensor(&args[2]);
   if (index->ref.numel == 0) {
     kw_compose_put(c, outs[0], kw_value_as_tensor(&args[0]));
@@ -132,17 +138,66 @@ kw_status kw_decompose_scatter(kw_composition *c, const kw_value *args, kw_tenso
   const uint32_t rank = self->ref.rank, dim = (uint32_t)(args[1].u.i < 0 ? args[1].u.i + rank : args[1].u.i);
   kw_tensor *lists[KW_MAX_RANK];
   for (uint32_t d = 0; d < rank; ++d) {
-    if (d == dim) { /* index_put counts negative ones from the end, and scatter refuses them */
-      kw_tensor *valid = KW_OP(c, "le.Tensor", T(kw_compose_integer(c, KW_I64, 0)), T(index));
-      lists[d] = KW_OP(c, "where.self", T(valid), T(index), T(kw_compose_integer(c, KW_I64, self->ref.shape[d])));
+    if (d == dim) {
+      lists[d] = not_negative(c, index, self->ref.shape[d]);
     } else {
       lists[d] = along(c, kw_compose_iota(c, index->ref.shape[d]), d, rank);
     }
     src = kw_compose_slice(c, src, d, 0, index->ref.shape[d]);
   }
   if (c->status != KW_OK) return c->status;
-  const kw_value put[] = {T(self), kw_arg_tensor_list(lists, rank), T(src), kw_arg_bool(false)};
+  const kw_value put[] = {T(self), kw_arg_tensor_list(lists, rank), T(src), kw_arg_bool(accumulate)};
   return kw_compose_call(c, "index_put", put, 4, &out);
+}
+
+kw_status kw_decompose_scatter(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  return scatter(c, args, outs, false);
+}
+
+kw_status kw_decompose_scatter_add(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  return scatter(c, args, outs, true);
+}
+
+/* args: self, dim, index, source, alpha. */
+kw_status kw_decompose_index_add(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *self = at_least_a_row(c, kw_compose_arg(c, &args[0])), *out = at_least_a_row(c, outs[0]);
+  kw_tensor *source = at_least_a_row(c, kw_compose_arg(c, &args[3]));
+  kw_tensor *index = at_least_a_row(c, kw_compose_cast(c, kw_value_as_tensor(&args[2]), KW_I64)), *lists[KW_MAX_RANK];
+  if (c->status != KW_OK) return c->status;
+  const int64_t dim = kw_compose_dim(args[1].u.i, self->ref.rank);
+  if (kw_scalar_real(&args[4]) != 1) source = kw_compose_product(c, source, kw_compose_arg(c, &args[4]));
+  for (uint32_t d = 0; d < self->ref.rank; ++d) lists[d] = NULL;
+  lists[dim] = not_negative(c, index, self->ref.shape[dim]);
+  if (c->status != KW_OK) return c->status;
+  const kw_value put[] = {T(self), kw_arg_tensor_list(lists, (uint32_t)dim + 1), T(source), kw_arg_bool(true)};
+  kw_compose_into(c, out, "index_put", 4, put);
+  return c->status;
+}
+
+/* The gradients of padding_idx are not read; each row is divided by how often it is named where that is asked for.
+ * args: grad_output, indices, num_weights, padding_idx, scale_grad_by_freq. */
+kw_status kw_decompose_embedding_backward(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *grad = kw_compose_arg(c, &args[0]), *indices = kw_compose_cast(c, kw_value_as_tensor(&args[1]), KW_I64);
+  if (c->status != KW_OK) return c->status;
+  const int64_t rows = outs[0]->ref.shape[0], width = outs[0]->ref.shape[1], names = indices->ref.numel;
+  const int64_t flat[] = {names, width}, column[] = {names, 1}, own[] = {rows, 1};
+  kw_tensor *index = kw_compose_flat(c, indices), *pads = kw_compose_integer(c, KW_I64, args[3].u.i);
+  kw_tensor *is_pad = kw_compose_view(c, KW_OP(c, "eq.Tensor", T(index), T(pads)), 2, column);
+  kw_tensor *terms = kw_compose_where(c, is_pad, kw_compose_integer(c, c->dtype, 0), kw_compose_view(c, grad, 2, flat));
+  kw_tensor *none = kw_compose_new(c, c->dtype, 2, outs[0]->ref.shape);
+  kw_compose_fill(c, none, kw_arg_scalar_i64(0));
+  index = not_negative(c, index, rows);
+  if (c->status != KW_OK) return c->status;
+  kw_tensor *sums = KW_OP(c, "index_put", T(none), kw_arg_tensor_list(&index, 1), T(terms), kw_arg_bool(true));
+  if (args[4].u.b) {
+    kw_tensor *counts = kw_compose_new(c, c->dtype, 1, &rows), *each = kw_compose_integer(c, c->dtype, 1);
+    kw_compose_fill(c, counts, kw_arg_scalar_i64(0));
+    counts = KW_OP(c, "index_put", T(counts), kw_arg_tensor_list(&index, 1), T(each), kw_arg_bool(true));
+    counts = KW_OP(c, "maximum", T(counts), T(each));
+    if (c->status == KW_OK) sums = kw_compose_quotient(c, sums, kw_compose_view(c, counts, 2, own));
+  }
+  kw_compose_put(c, outs[0], sums);
+  return c->status;
 }
 
 /* ---- Matrix products --------------------------------------------------------------------------------------------- */

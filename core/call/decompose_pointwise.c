@@ -76,7 +76,7 @@ kw_status kw_decompose_neg(kw_composition *c, const kw_value *args, kw_tensor **
 static kw_tensor *magnitude(kw_composition *c, kw_tensor *x, kw_tensor *out) {
   kw_tensor *zero = kw_compose_integer(c, c->dtype, 0);
   kw_tensor *turned = KW_OP(c, "add.Tensor", T(zero), T(x), kw_arg_scalar_i64(-1));
-  const kw_value where[] = {T(KW_OP(c, "le.Tensor", T(x), T(zero))), T(turned), T(x)};
+  const kw_value where[] = {T(kw_compose_le(c, x, zero)), T(turned), T(x)};
   return kw_compose_last(c, out, "where.self", 3, where);
 }
 
@@ -94,7 +94,7 @@ static kw_tensor *extreme(kw_composition *c, kw_tensor *a, kw_tensor *b, bool la
   const kw_value choose[] = {T(chooses_b), T(b), T(a)};
   if (!kw_dtype_is_float(c->dtype)) return kw_compose_last(c, out, "where.self", 3, choose);
   kw_tensor *chosen = kw_compose_op(c, "where.self", 3, choose);
-  const kw_value end[] = {T(KW_OP(c, "le.Tensor", T(b), T(b))), T(chosen), T(b)};
+  const kw_value end[] = {T(kw_compose_le(c, b, b)), T(chosen), T(b)};
   return kw_compose_last(c, out, "where.self", 3, end);
 }
 
@@ -130,14 +130,6 @@ kw_status kw_decompose_relu(kw_composition *c, const kw_value *args, kw_tensor *
 
 /* ---- Comparisons ------------------------------------------------------------------------------------------------- */
 
-static kw_tensor *both(kw_composition *c, kw_tensor *a, kw_tensor *b) {
-  return KW_OP(c, "bitwise_and.Tensor", T(a), T(b));
-}
-
-static kw_tensor *no_larger(kw_composition *c, kw_tensor *a, kw_tensor *b) {
-  return KW_OP(c, "le.Tensor", T(a), T(b));
-}
-
 /* Where a mask is false, into `out`. */
 static void put_not(kw_composition *c, kw_tensor *out, kw_tensor *mask) {
   KW_INTO(c, out, "le.Tensor", T(mask), T(kw_compose_integer(c, KW_BOOL, 0)));
@@ -145,20 +137,20 @@ static void put_not(kw_composition *c, kw_tensor *out, kw_tensor *mask) {
 
 kw_status kw_decompose_eq(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
-  KW_INTO(c, outs[0], "bitwise_and.Tensor", T(no_larger(c, a, b)), T(no_larger(c, b, a)));
+  KW_INTO(c, outs[0], "bitwise_and.Tensor", T(kw_compose_le(c, a, b)), T(kw_compose_le(c, b, a)));
   return c->status;
 }
 
 kw_status kw_decompose_ne(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
-  put_not(c, outs[0], both(c, no_larger(c, a, b), no_larger(c, b, a)));
+  put_not(c, outs[0], kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a)));
   return c->status;
 }
 
 /* Not larger, and not equal. */
 kw_status kw_decompose_lt(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
-  KW_INTO(c, outs[0], "bitwise_and.Tensor", T(no_larger(c, a, b)), T(kw_compose_not(c, no_larger(c, b, a))));
+  KW_INTO(c, outs[0], "bitwise_and.Tensor", T(kw_compose_le(c, a, b)), T(kw_compose_not(c, kw_compose_le(c, b, a))));
   return c->status;
 }
 
@@ -211,13 +203,13 @@ kw_status kw_decompose_logical_and(kw_composition *c, const kw_value *args, kw_t
 }
 
 kw_status kw_decompose_logical_or(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  put_not(c, outs[0], both(c, is_zero(c, &args[0]), is_zero(c, &args[1])));
+  put_not(c, outs[0], kw_compose_and(c, is_zero(c, &args[0]), is_zero(c, &args[1])));
   return c->status;
 }
 
 kw_status kw_decompose_logical_xor(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = is_zero(c, &args[0]), *b = is_zero(c, &args[1]);
-  put_not(c, outs[0], both(c, no_larger(c, a, b), no_larger(c, b, a)));
+  put_not(c, outs[0], kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a)));
   return c->status;
 }
 
@@ -236,11 +228,11 @@ kw_status kw_decompose_bitwise_not(kw_composition *c, const kw_value *args, kw_t
 static kw_status bits(kw_composition *c, const kw_value *args, kw_tensor **outs, int64_t shared) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
   if (c->key == KW_BOOL && shared == 2) {
-    put_not(c, outs[0], both(c, no_larger(c, a, b), no_larger(c, b, a)));
+    put_not(c, outs[0], kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a)));
   } else if (c->key == KW_BOOL) { /* a sum of bool is an or */
     KW_INTO(c, outs[0], "add.Tensor", T(a), T(b));
   } else {
-    KW_INTO(c, outs[0], "add.Tensor", T(KW_OP(c, "add.Tensor", T(a), T(b))), T(both(c, a, b)),
+    KW_INTO(c, outs[0], "add.Tensor", T(KW_OP(c, "add.Tensor", T(a), T(b))), T(kw_compose_and(c, a, b)),
             kw_arg_scalar_i64(-shared));
   }
   return c->status;
@@ -272,13 +264,9 @@ kw_status kw_decompose_bitwise_xor_scalar(kw_composition *c, const kw_value *arg
 kw_status kw_decompose_sqrt(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *x = kw_compose_arg(c, &args[0]), *zero = kw_compose_integer(c, c->dtype, 0);
   kw_tensor *power = KW_OP(c, "pow.Tensor_Tensor", T(x), T(kw_compose_real(c, 0.5)));
-  kw_tensor *below = KW_OP(c, "where.self", T(KW_OP(c, "le.Tensor", T(zero), T(x))), T(x), T(kw_compose_real(c, NAN)));
-  KW_INTO(c, outs[0], "where.self", T(KW_OP(c, "le.Tensor", T(x), T(zero))), T(below), T(power));
+  kw_tensor *below = KW_OP(c, "where.self", T(kw_compose_le(c, zero, x)), T(x), T(kw_compose_real(c, NAN)));
+  KW_INTO(c, outs[0], "where.self", T(kw_compose_le(c, x, zero)), T(below), T(power));
   return c->status;
-}
-
-static kw_tensor *quotient(kw_composition *c, kw_tensor *a, kw_tensor *b) {
-  return KW_OP(c, "div.Tensor", T(a), T(b));
 }
 
 kw_status kw_decompose_rsqrt(kw_composition *c, const kw_value *args, kw_tensor **outs) {
@@ -300,7 +288,8 @@ kw_status kw_decompose_sigmoid(kw_composition *c, const kw_value *args, kw_tenso
 
 kw_status kw_decompose_silu(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *x = kw_compose_arg(c, &args[0]);
-  kw_tensor *share = quotient(c, kw_compose_real(c, 1), logistic_divisor(c, x)); /* x / infinity would lose -inf * 0 */
+  kw_tensor *share =
+      kw_compose_quotient(c, kw_compose_real(c, 1), logistic_divisor(c, x)); /* x / infinity would lose -inf * 0 */
   KW_INTO(c, outs[0], "mul.Tensor", T(x), T(share));
   return c->status;
 }
@@ -321,26 +310,31 @@ static kw_tensor *normal_tail(kw_composition *c, kw_tensor *x) {
   static const double fit[] = {0.093176431953907, 0.091513454914093, 0.100401602685451, 0.024277161806822,
                                0.203026920557022, -0.17427434027195, 0.229374572634697, -0.067495793104172};
   kw_tensor *scaled = KW_OP(c, "mul.Tensor", T(magnitude(c, x, NULL)), T(kw_compose_real(c, 0.33 * sqrt(0.5))));
-  kw_tensor *s = quotient(c, kw_compose_real(c, 1), KW_OP(c, "add.Tensor", T(scaled), T(kw_compose_real(c, 1))));
+  kw_tensor *s =
+      kw_compose_quotient(c, kw_compose_real(c, 1), KW_OP(c, "add.Tensor", T(scaled), T(kw_compose_real(c, 1))));
   kw_tensor *square = KW_OP(c, "mul.Tensor", T(x), T(x));
   kw_tensor *fall = KW_OP(c, "exp", T(KW_OP(c, "mul.Tensor", T(square), T(kw_compose_real(c, -0.5)))));
   kw_tensor *rest = KW_OP(c, "mul.Tensor", T(s), T(polynomial(c, s, fit, sizeof fit / sizeof *fit)));
   return KW_OP(c, "mul.Tensor", T(fall), T(rest));
 }
 
-/* In the tail 1 + erf would cancel: the share below x is taken from its own side. With 'tanh' it is a sigmoid. */
+/* The share of the normal distribution below x, from its own side: in the tail 1 + erf would cancel. */
+kw_tensor *kw_compose_normal_share(kw_composition *c, kw_tensor *x) {
+  kw_tensor *tail = normal_tail(c, x), *below = KW_OP(c, "le.Tensor", T(x), T(kw_compose_real(c, 0)));
+  kw_tensor *rest = KW_OP(c, "add.Tensor", T(kw_compose_real(c, 1)), T(tail), kw_arg_scalar_i64(-1));
+  return KW_OP(c, "where.self", T(below), T(tail), T(rest));
+}
+
+/* With 'tanh' the share is a sigmoid. */
 kw_status kw_decompose_gelu(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *x = kw_compose_arg(c, &args[0]), *one = kw_compose_real(c, 1), *share;
   if (args[1].tag == KW_TAG_STRING && args[1].u.s[0] == 't') {
     static const double cubic[] = {1.5957691216057308, 0.071354816272600248}; /* 2 sqrt(2 / pi) (1, 0.044715) */
     kw_tensor *square = KW_OP(c, "mul.Tensor", T(x), T(x));
     kw_tensor *u = KW_OP(c, "mul.Tensor", T(x), T(polynomial(c, square, cubic, 2)));
-    share = quotient(c, one, logistic_divisor(c, u));
+    share = kw_compose_quotient(c, one, logistic_divisor(c, u));
   } else {
-    kw_tensor *tail = normal_tail(c, x);
-    kw_tensor *below = KW_OP(c, "le.Tensor", T(x), T(kw_compose_real(c, 0)));
-    share =
-        KW_OP(c, "where.self", T(below), T(tail), T(KW_OP(c, "add.Tensor", T(one), T(tail), kw_arg_scalar_i64(-1))));
+    share = kw_compose_normal_share(c, x);
   }
   KW_INTO(c, outs[0], "mul.Tensor", T(x), T(share));
   return c->status;

@@ -56,11 +56,6 @@ kw_status kw_decompose_var_dim(kw_composition *c, const kw_value *args, kw_tenso
 
 /* ---- Over dimensions --------------------------------------------------------------------------------------------- */
 
-/* A dimension's number, counted from the start. */
-static int64_t from_start(int64_t dim, uint32_t rank) {
-  return dim < 0 ? dim + (rank > 0 ? (int64_t)rank : 1) : dim;
-}
-
 /* How many elements of x go into one of the result. */
 static int64_t terms(const kw_tensor *x, const kw_tensor *out) {
   return out->ref.numel > 0 ? x->ref.numel / out->ref.numel : 0;
@@ -116,7 +111,7 @@ kw_status kw_decompose_argmax(kw_composition *c, const kw_value *args, kw_tensor
   if (args[1].tag == KW_TAG_NONE || (x && x->ref.rank == 0)) x = kw_compose_flat(c, x);
   if (!x) return c->status;
   const bool whole = args[1].tag == KW_TAG_NONE;
-  const int64_t dim = whole ? 0 : from_start(args[1].u.i, x->ref.rank), count = x->ref.shape[dim];
+  const int64_t dim = whole ? 0 : kw_compose_dim(args[1].u.i, x->ref.rank), count = x->ref.shape[dim];
   kw_tensor *largest = kw_compose_reduce(c, "amax", x, &dim, 1);
   kw_tensor *found = KW_OP(c, "eq.Tensor", T(x), T(largest));
   if (kw_dtype_is_float(c->dtype)) {
@@ -168,7 +163,7 @@ kw_status kw_decompose_amax(kw_composition *c, const kw_value *args, kw_tensor *
     return c->status != KW_OK ? c->status : kw_fail(KW_ERR_INVALID_ARGUMENT, "there is no largest of no elements");
   if (args[1].count == 0) x = kw_compose_flat(c, x);
   for (uint32_t i = 0; x && i < (args[1].count > 0 ? args[1].count : 1) && x->ref.rank > 0; ++i) {
-    x = largest_along(c, x, args[1].count > 0 ? from_start(args[1].u.ints[i], x->ref.rank) : 0);
+    x = largest_along(c, x, args[1].count > 0 ? kw_compose_dim(args[1].u.ints[i], x->ref.rank) : 0);
   }
   if (c->status != KW_OK) return c->status;
   x = kw_compose_flat(c, x);
@@ -189,7 +184,7 @@ kw_status kw_decompose_cumsum(kw_composition *c, const kw_value *args, kw_tensor
   kw_tensor *x = kw_compose_arg(c, &args[0]);
   const uint32_t since = c->count;
   if (x && x->ref.rank > 0) {
-    const int64_t dim = from_start(args[1].u.i, x->ref.rank), count = x->ref.shape[dim];
+    const int64_t dim = kw_compose_dim(args[1].u.i, x->ref.rank), count = x->ref.shape[dim];
     for (int64_t step = 1; step < count && c->status == KW_OK; step *= 2) {
       kw_tensor *next = kw_compose_new(c, c->dtype, x->ref.rank, x->ref.shape);
       kw_compose_put(c, kw_compose_slice(c, next, dim, 0, step), kw_compose_slice(c, x, dim, 0, step));
@@ -207,15 +202,11 @@ kw_status kw_decompose_cumsum(kw_composition *c, const kw_value *args, kw_tensor
 
 /* ---- Softmax and norms ------------------------------------------------------------------------------------------- */
 
-static kw_tensor *difference(kw_composition *c, kw_tensor *a, kw_tensor *b) {
-  return KW_OP(c, "add.Tensor", T(a), T(b), kw_arg_scalar_i64(-1));
-}
-
 /* x less the largest of its row. */
 static kw_tensor *below_largest(kw_composition *c, const kw_value *args, int64_t *out_dim) {
   kw_tensor *x = kw_compose_arg(c, &args[0]);
-  *out_dim = x ? from_start(args[1].u.i, x->ref.rank) : 0;
-  return x ? difference(c, x, kw_compose_reduce(c, "amax", x, out_dim, x->ref.rank > 0)) : NULL;
+  *out_dim = x ? kw_compose_dim(args[1].u.i, x->ref.rank) : 0;
+  return x ? kw_compose_difference(c, x, kw_compose_reduce(c, "amax", x, out_dim, x->ref.rank > 0)) : NULL;
 }
 
 kw_status kw_decompose_softmax(kw_composition *c, const kw_value *args, kw_tensor **outs) {
@@ -269,7 +260,7 @@ kw_status kw_decompose_layer_norm(kw_composition *c, const kw_value *args, kw_te
     return c->status;
   }
   kw_tensor *mean = mean_of_rows(c, x, args[1].count, count);
-  kw_tensor *centred = difference(c, x, mean);
+  kw_tensor *centred = kw_compose_difference(c, x, mean);
   if (!centred) return c->status;
   kw_tensor *rstd = reciprocal_size(c, centred, args[1].count, count, args[4].u.f);
   kw_tensor *y = KW_OP(c, "mul.Tensor", T(centred), T(rstd));

@@ -269,13 +269,18 @@ static bool is_in_place(const run *r) {
   return false;
 }
 
+static kw_status serve(const run *r, const kw_value *normal, kw_tensor **outs) {
+  const kw_inference *inferred = &r->plan->inference;
+  return kw_decompose_serve(r->plan->decomposition, r->stream, inferred->key, inferred->cast, normal, outs);
+}
+
 /* The ops that serve a call may read an argument after they have written the result: one that is both is made apart. */
 static kw_status serve_apart(const run *r, const kw_value *normal) {
   const kw_tensor_ref *want = &r->outs[0]->ref;
   kw_tensor *apart = NULL;
   kw_status status = kw_tensor_create_for_call(r->stream, want->dtype, want->rank, want->shape, &apart);
   if (status != KW_OK) return status;
-  status = kw_decompose_serve(r->plan->decomposition, r->stream, r->plan->inference.key, normal, &apart);
+  status = serve(r, normal, &apart);
   const kw_value copy[] = {kw_arg_tensor(r->outs[0]), kw_arg_tensor(apart)};
   if (status == KW_OK) status = kw_call_nested(kw_op_find("copy_"), r->stream, copy, 2, NULL, 0);
   kw_tensor_release(apart);
@@ -289,9 +294,7 @@ static kw_status run_decomposed(run *r) {
   if (outermost) outer_op = r->plan->op;
   nested_scope scope;
   begin_nested(&scope, r->plan);
-  kw_status status =
-      is_in_place(r) ? serve_apart(r, normal)
-                     : kw_decompose_serve(r->plan->decomposition, r->stream, r->plan->inference.key, normal, r->outs);
+  kw_status status = is_in_place(r) ? serve_apart(r, normal) : serve(r, normal, r->outs);
   end_nested(&scope);
   if (outermost) outer_op = NULL;
   if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", r->plan->op->schema.name);
