@@ -102,6 +102,12 @@ def test_what_prints(device):
     assert "relu(Tensor self) -> Tensor" in repr(torch_keyway.ops())
 
 
+def test_a_tensor_prints_as_on_the_cpu(device):
+    for x in torch.tensor([1.5, -2, 0]), torch.arange(4000.0).reshape(40, 100), torch.tensor([]), torch.tensor(3), torch.eye(2) > 0:
+        there = str(x.to(device))
+        assert there.split("device=")[0].rstrip(", \n") == str(x)[:-1] and f"device='{torch.device(device)}'" in there
+
+
 def test_capability_names_the_dtypes_that_a_device_converts(device):
     dtypes = torch.keyway.get_device_capability(device)["supported_dtypes"]
     assert {torch.bool, torch.int64, torch.bfloat16, torch.float32, torch.complex64} <= dtypes

@@ -29,7 +29,7 @@ def _check_torch():
 
 _check_torch()
 
-from . import _C, decompose, device_module, flex, sharing, strides  # decompose and strides register themselves
+from . import _C, decompose, device_module, flex, printing, sharing, strides  # some register themselves
 
 _fallback_modes = ("off", "warn", "allow")
 _name = None
