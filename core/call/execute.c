@@ -269,7 +269,7 @@ static bool is_in_place(const run *r) {
   return false;
 }
 
-static kw_status serve(const run *r, const kw_value *normal, kw_tensor **outs) {
+static __attribute__((noinline)) kw_status serve(const run *r, const kw_value *normal, kw_tensor **outs) {
   const kw_inference *inferred = &r->plan->inference;
   return kw_decompose_serve(r->plan->decomposition, r->stream, inferred->key, inferred->cast, normal, outs);
 }
