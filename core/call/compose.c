@@ -15,7 +15,7 @@
 #include <string.h>
 
 kw_status kw_compose_end(kw_composition *c) {
-  kw_compose_drop(c, 0, NULL);
+  kw_compose_drop(c, 0, NULL, NULL);
   return c->status;
 }
 
@@ -40,10 +40,10 @@ kw_tensor *kw_compose_take(kw_composition *c, kw_status status, kw_tensor *tenso
   return c->made[c->count++] = tensor;
 }
 
-void kw_compose_drop(kw_composition *c, uint32_t since, const kw_tensor *kept) {
+void kw_compose_drop(kw_composition *c, uint32_t since, const kw_tensor *kept, const kw_tensor *also) {
   uint32_t left = since;
   for (uint32_t i = since; i < c->count; ++i) {
-    if (kept && c->made[i] == kept) {
+    if (c->made[i] == kept || c->made[i] == also) {
       c->made[left++] = c->made[i];
     } else {
       kw_tensor_release(c->made[i]);
@@ -154,7 +154,7 @@ kw_tensor *kw_compose_iota(kw_composition *c, int64_t count) {
     kw_tensor *to = kw_compose_slice(c, numbers, 0, done, done + more);
     kw_tensor *step = kw_compose_integer(c, KW_I64, done);
     kw_compose_call(c, "add.Tensor", (kw_value[]){T(from), T(step)}, 2, &to);
-    kw_compose_drop(c, since, NULL);
+    kw_compose_drop(c, since, NULL, NULL);
   }
   return numbers;
 }

@@ -76,8 +76,8 @@ static inline kw_tensor *kw_compose_where(kw_composition *c, kw_tensor *mask, kw
 
 /* Takes what a function of views has made: kw_compose_take(c, kw_tensor_slice(.., &view), view). */
 kw_tensor *kw_compose_take(kw_composition *c, kw_status status, kw_tensor *tensor);
-/* Releases what was made since there were `since`, but for `kept`, which may be NULL. */
-void kw_compose_drop(kw_composition *c, uint32_t since, const kw_tensor *kept);
+/* Releases what was made since there were `since`, but for `kept` and `also`, which may be NULL. */
+void kw_compose_drop(kw_composition *c, uint32_t since, const kw_tensor *kept, const kw_tensor *also);
 
 kw_tensor *kw_compose_new(kw_composition *c, kw_dtype dtype, uint32_t rank, const int64_t *shape);
 /* Rank 0. */

@@ -84,17 +84,19 @@ kw_status kw_decompose_index(kw_composition *c, const kw_value *args, kw_tensor 
   const uint32_t before = together ? first : 0; /* dimensions of the result in front of the indices' */
   places places = {NULL, NULL};
   int64_t stride = 1;
+  const uint32_t since = c->count;
   uint32_t kept = of->rank - indexed; /* dimensions that are not indexed, not yet seen from the end */
   for (uint32_t d = of->rank; d-- > 0; stride *= of->shape[d]) {
     if (is_indexed[d]) {
       kw_tensor *index = kw_compose_cast(c, (kw_tensor *)(uintptr_t)kw_value_entry(&args[1], d), KW_I64);
       add_index(c, &places, spread(c, index, rank - before - index_rank), of->shape[d], stride);
-      continue;
+    } else {
+      --kept;
+      const uint32_t at = kept < before ? kept : kept + index_rank;
+      kw_tensor *row = along(c, kw_compose_iota(c, of->shape[d]), at, rank);
+      places.at = plus(c, places.at, KW_OP(c, "mul.Tensor", T(row), T(kw_compose_integer(c, KW_I64, stride))));
     }
-    --kept;
-    const uint32_t at = kept < before ? kept : kept + index_rank;
-    kw_tensor *row = along(c, kw_compose_iota(c, of->shape[d]), at, rank);
-    places.at = plus(c, places.at, KW_OP(c, "mul.Tensor", T(row), T(kw_compose_integer(c, KW_I64, stride))));
+    kw_compose_drop(c, since, places.at, places.good);
   }
   kw_tensor *from = KW_OP(c, "where.self", T(places.good), T(places.at), T(kw_compose_integer(c, KW_I64, -1)));
   if (c->status != KW_OK) return c->status;
@@ -225,7 +227,7 @@ kw_status kw_decompose_bmm(kw_composition *c, const kw_value *args, kw_tensor **
       parts[p] = kw_compose_take(c, status, matrix);
     }
     kw_compose_call(c, "mm", (kw_value[]){T(parts[0]), T(parts[1])}, 2, &parts[2]);
-    kw_compose_drop(c, since, NULL);
+    kw_compose_drop(c, since, NULL, NULL);
   }
   return c->status;
 }

@@ -125,6 +125,8 @@ static int64_t numbers_held(kw_dtype dtype) {
       return (1 << 8) + 1;
     case KW_F32:
       return (1 << 24) + 1;
+    case KW_F64:
+      return (INT64_C(1) << 53) + 1;
     default:
       return 0;
   }

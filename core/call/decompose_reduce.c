@@ -151,7 +151,7 @@ static kw_tensor *largest_along(kw_composition *c, kw_tensor *x, int64_t dim) {
     const int64_t half = count / 2; /* of an odd number the one in the middle is in both */
     x = KW_OP(c, "maximum", T(kw_compose_slice(c, x, dim, 0, count - half)),
               T(kw_compose_slice(c, x, dim, half, count)));
-    kw_compose_drop(c, since, x);
+    kw_compose_drop(c, since, x, NULL);
   }
   return x;
 }
@@ -192,7 +192,7 @@ kw_status kw_decompose_cumsum(kw_composition *c, const kw_value *args, kw_tensor
       const kw_value pair[] = {T(kw_compose_slice(c, x, dim, step, count)),
                                T(kw_compose_slice(c, x, dim, 0, count - step))};
       kw_compose_call(c, "add.Tensor", pair, 2, &sums);
-      kw_compose_drop(c, since, next);
+      kw_compose_drop(c, since, next, NULL);
       x = next;
     }
   }
