@@ -66,7 +66,7 @@ kw_status kw_decompose_nonzero(kw_composition *c, const kw_value *args, kw_tenso
     kw_tensor *coordinate = kw_compose_difference(c, number, kw_compose_product(c, left, size)), *column = NULL;
     kw_status status = kw_tensor_select(outs[0], 1, d, &column);
     gather_selected(c, coordinate, places, kw_compose_take(c, status, column));
-    kw_compose_drop(c, since, left);
+    kw_compose_drop(c, since, left, NULL);
     number = left;
   }
   return c->status;
