@@ -73,7 +73,8 @@ typedef struct kw_queue_driver {
   /* The ticket of the newest command of the queue that has finished, well or not; 0 before the first. */
   uint64_t (*done)(void *chip, uint32_t queue);
   /* Gives the queue's next failure that it has not given before; false when there is none. What has failed counts as
-   * finished, and the queue goes on: its failure is there as soon as `done` counts it. (optional: nothing fails late) */
+   * finished, and the queue goes on: its failure is there as soon as `done` counts it. (optional: nothing fails late)
+   */
   bool (*failure)(void *chip, uint32_t queue, kw_queue_failure *out_failure);
   /* Returns when something has finished since `done` was asked, or after timeout_ns. (optional: the kit looks every 50
    * microseconds while commands run) */
