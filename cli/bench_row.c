@@ -7,6 +7,7 @@
 #include "table.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static void add_row(kw_cli_table *table, const kw_bench_report *report, const kw
     }
   }
   if (row->why[0]) kw_cli_table_note(table, "%s", row->why);
+  if (row->launches > 0) kw_cli_table_note(table, "decomposed: %" PRIu64 " launches", row->launches);
 }
 
 static kw_cli_table *make_table(const kw_bench_report *report) {
@@ -170,6 +172,7 @@ static cJSON *row_as_json(const kw_bench_report *report, const kw_bench_row *row
   cJSON_AddStringToObject(json, "what", row->shape);
   if (row->ns > 0) cJSON_AddNumberToObject(json, "ns", row->ns);
   if (row->why[0]) cJSON_AddStringToObject(json, "not_there", row->why);
+  if (row->launches > 0) cJSON_AddNumberToObject(json, "decomposed_launches", (double)row->launches);
   if (row->ns > 0 && row->flops > 0) cJSON_AddNumberToObject(json, "gflops", row->flops / row->ns);
   if (row->ns > 0 && row->flops <= 0 && row->bytes > 0) cJSON_AddNumberToObject(json, "gbps", row->bytes / row->ns);
   if (of_limit > 0) cJSON_AddNumberToObject(json, "of_limit", of_limit);

@@ -30,6 +30,7 @@ typedef struct kw_bench_row {
   char why[KW_BENCH_WHY]; /* why it was not */
   double flops, bytes;    /* of a call, 0 where they say nothing */
   double of_copy;         /* the rate beside copy_'s at that size, 0 unknown */
+  uint64_t launches;      /* of kernels by a call that other ops serve; 0: the op has a kernel */
   kw_bench_figure peers[KW_BENCH_PEERS];
 } kw_bench_row;
 

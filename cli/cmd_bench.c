@@ -158,6 +158,14 @@ static void note_failure(kw_bench_row *row) {
   for (char *at = row->why; (at = strchr(at, '\n')) != NULL;) *at = ';';
 }
 
+/* What a call costs that other ops serve. */
+static void count_launches(const bench *b, const own *side, kw_bench_row *row) {
+  kw_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+  if (kw_device_get_counters(b->device, &before) != KW_OK || time_own(side, 1, b->clock) < 0) return;
+  if (kw_device_get_counters(b->device, &after) != KW_OK || after.decomposed == before.decomposed) return;
+  row->launches = after.launches - before.launches;
+}
+
 static void run_call(bench *b, kw_bench_call *call, kw_bench_row *row) {
   const own side = {.device = b->device, .call = call};
   const kw_tensor_ref *first = kw_bench_call_shape(call);
@@ -169,6 +177,7 @@ static void run_call(bench *b, kw_bench_call *call, kw_bench_row *row) {
   const kw_status can = kw_op_can_run(call->op, b->device, call->args, call->arg_count, NULL);
   if (can == KW_OK && measure(b, &side, call, row)) {
     complete_row(b, call, row);
+    count_launches(b, &side, row);
     return;
   }
   note_failure(row);
