@@ -93,7 +93,8 @@ static void add_row(kw_cli_table *table, const kw_bench_report *report, const kw
     }
   }
   if (row->why[0]) kw_cli_table_note(table, "%s", row->why);
-  if (row->launches > 0) kw_cli_table_note(table, "decomposed: %" PRIu64 " launches", row->launches);
+  if (row->launches > 0)
+    kw_cli_table_note(table, "decomposed: %" PRIu64 " launch%s", row->launches, row->launches == 1 ? "" : "es");
 }
 
 static kw_cli_table *make_table(const kw_bench_report *report) {
