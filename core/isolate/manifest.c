@@ -8,6 +8,7 @@
 #include "plugin/file_bytes.h"
 
 #include <cJSON.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -100,9 +101,11 @@ kw_status kw_manifest_read(const char *plugin_path, kw_manifest *out_manifest) {
   if (!name_manifest(plugin_path, name, sizeof name)) return KW_OK;
   char *text = read_text(name, &status);
   if (text == NULL) return status;
-  cJSON *json = cJSON_Parse(text);
-  status = json != NULL ? read_keys(name, json, out_manifest)
-                        : kw_fail(KW_ERR_INVALID_ARGUMENT, "the manifest %s is no JSON", name);
+  errno = 0;
+  cJSON *json = cJSON_Parse(text); /* which says of neither of its two failures which one it was */
+  status = json != NULL      ? read_keys(name, json, out_manifest)
+           : errno == ENOMEM ? kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the manifest %s", name)
+                             : kw_fail(KW_ERR_INVALID_ARGUMENT, "the manifest %s is no JSON", name);
   cJSON_Delete(json);
   free(text);
   return status;

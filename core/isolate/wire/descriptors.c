@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SEND_TRIES 1000u /* of a message, a millisecond apart */
+
 #define LIMIT_SECONDS 10 /* it was sent before anybody was told of it: it is on its way, or was never sent */
 
 typedef union control {
@@ -84,8 +86,12 @@ bool kw_notice_send(int socket, const kw_wire_notice *notice, int descriptor) {
     memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
   }
   ssize_t sent;
-  do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-  while (sent < 0 && errno == EINTR);
+  uint32_t left = SEND_TRIES; /* while the kernel has no memory for it */
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent >= 0 || (errno != EINTR && errno != ENOBUFS && errno != ENOMEM)) break;
+    if (errno != EINTR) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  } while (--left > 0);
   return sent == (ssize_t)sizeof *notice;
 }
 
