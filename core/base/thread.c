@@ -6,7 +6,6 @@
 
 #include <keyway/keyway.h>
 
-#include <pthread.h>
 #include <signal.h>
 
 static void set_stack(pthread_attr_t *attributes) {
@@ -15,19 +14,24 @@ static void set_stack(pthread_attr_t *attributes) {
   pthread_attr_setstacksize(attributes, KW_THREAD_STACK);
 }
 
-int kw_thread_start(void *(*body)(void *user), void *user, const char *name) {
+int kw_thread_start_joined(pthread_t *out_thread, void *(*body)(void *user), void *user, const char *name) {
   pthread_attr_t attributes;
-  pthread_t thread;
   sigset_t all, before;
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   set_stack(&attributes);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  error = pthread_create(&thread, &attributes, body, user);
-  if (error == 0 && name != NULL) pthread_setname_np(thread, name);
+  error = pthread_create(out_thread, &attributes, body, user);
+  if (error == 0 && name != NULL) pthread_setname_np(*out_thread, name);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
+  return error;
+}
+
+int kw_thread_start(void *(*body)(void *user), void *user, const char *name) {
+  pthread_t thread;
+  const int error = kw_thread_start_joined(&thread, body, user, name);
+  if (error == 0) pthread_detach(thread);
   return error;
 }

@@ -34,19 +34,12 @@ static parsed_row parsed[ROWS];
 static uint32_t first_row[1u << KW_OP_ID_BITS]; /* by the op's id; from 1 */
 static pthread_once_t parsed_once = PTHREAD_ONCE_INIT;
 
-static kw_dtype find_dtype(const char *name) {
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (kw_dtype_name(d) && strcmp(kw_dtype_name(d), name) == 0) return d;
-  }
-  return KW_DTYPE_NONE;
-}
-
 /* "!add.Tensor/i64" */
 static parsed_need parse_need(char *word) {
   parsed_need need = {.dtype = KW_DTYPE_NONE, .kernel = word[0] == '!'};
   char *slash = strchr(word, '/');
   if (slash) {
-    need.dtype = find_dtype(slash + 1);
+    need.dtype = kw_dtype_from_name(slash + 1);
     *slash = '\0';
     need.converts = strcmp(word, "copy_") == 0;
   }

@@ -219,10 +219,7 @@ static void rows_name_ops_and_dtypes(void **state) {
     uint32_t count = 0;
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest), ++count) {
       char *dtype = strchr(word, '/');
-      bool found = dtype == NULL;
-      for (kw_dtype d = 0; dtype && d < KW_DTYPE_COUNT; ++d) {
-        found = found || (kw_dtype_name(d) && strcmp(kw_dtype_name(d), dtype + 1) == 0);
-      }
+      const bool found = dtype == NULL || kw_dtype_from_name(dtype + 1) != KW_DTYPE_NONE;
       if (dtype) *dtype = '\0';
       if (!found || !kw_op_find(word + (word[0] == '!'))) fail_msg("%s: '%s'", table[i].op, word);
     }

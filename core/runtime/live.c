@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/live_file.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "call/launch.h"
 #include "call/plan_cache.h"
 #include "device/exit.h"
@@ -16,7 +17,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,6 @@ static void *run(void *unused) {
   seen all[DEVICES] = {{0}};
   uint64_t begin = kw_live_now();
   double used = processor_seconds();
-  (void)pthread_setname_np(pthread_self(), "keyway-top");
   for (uint32_t looks = 1; go_on(); ++looks) {
     look(all);
     if (looks % LOOKS != 0) continue;
@@ -182,19 +181,13 @@ static void stop(void) {
   if (pthread_timedjoin_np(thread, NULL, &until) != 0) unlinkat(folder, file_name, 0);
 }
 
-/* With all signals blocked: they are for the application's threads. */
 static bool begin_thread(void) {
-  sigset_t all, before;
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&control.changed, &attributes);
   pthread_condattr_destroy(&attributes);
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool begun = pthread_create(&thread, NULL, run, NULL) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return begun;
+  return kw_thread_start_joined(&thread, run, NULL, "keyway-top") == 0;
 }
 
 void kw_live_start(void) {
