@@ -11,8 +11,7 @@
 
 #define LOOK_NS 50000 /* between two looks at a chip that does not tell */
 
-/* ---- Ends ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 void kw_queue_mark_release(kw_queue_mark *mark) {
   if (mark && --mark->references == 0) free(mark);
@@ -112,8 +111,7 @@ static bool look(kw_queue_device *device, uint32_t queue) {
   return any;
 }
 
-/* ---- Starts --------------------------------------------------------------------------------------------------------
- */
+/* ---- Starts ------------------------------------------------------------------------------------------------------ */
 
 /* What a submission came to: it flies, the queue was full, or it went wrong and is over. */
 typedef enum launched { FLIES, FULL, FAILED } launched;
@@ -252,8 +250,7 @@ bool kw_queue_advance(kw_queue_stream *stream) {
   return any;
 }
 
-/* ---- The thread ----------------------------------------------------------------------------------------------------
- */
+/* ---- The thread -------------------------------------------------------------------------------------------------- */
 
 /* Streams wait for that before they end. */
 static void tell_failures(kw_queue_device *device) {

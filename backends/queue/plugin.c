@@ -14,8 +14,7 @@
 const kw_queue_driver *kw_queue_the_driver;
 static kw_queue_driver driver_copy; /* the vendor's, with its defaults filled in */
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static kw_status mem_alloc(void *device_ptr, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_queue_device *device = device_ptr;
@@ -50,8 +49,7 @@ static kw_status mem_copy(void *device_ptr, void *stream, const kw_copy_info *co
 const kw_memory_api kw_queue_memory_slots = {
     .struct_size = sizeof(kw_memory_api), .alloc = mem_alloc, .dealloc = mem_dealloc, .copy = mem_copy};
 
-/* ---- Devices -------------------------------------------------------------------------------------------------------
- */
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 /* The plugin's state is the host's table. */
 static kw_status device_count(void *plugin, uint32_t *out_count) {
@@ -152,8 +150,7 @@ const kw_device_api kw_queue_device_slots = {.struct_size = sizeof(kw_device_api
                                              .open = device_open,
                                              .close = device_close};
 
-/* ---- The answer to a query -----------------------------------------------------------------------------------------
- */
+/* ---- The answer to a query --------------------------------------------------------------------------------------- */
 
 static kw_status probe(const char **out_reason) {
   return kw_queue_the_driver->probe ? kw_queue_the_driver->probe(out_reason) : KW_OK;

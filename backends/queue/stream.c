@@ -51,8 +51,7 @@ static bool has_finished(const kw_queue_stream *stream, uint64_t commands) {
   return stream->finished >= commands && kw_queue_all_told(stream->device);
 }
 
-/* ---- Slots ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
 static kw_status stream_create(void *device_ptr, const kw_stream_info *info, void **out_stream) {
   kw_queue_device *device = device_ptr;

@@ -60,11 +60,10 @@ kw_tensor *kw_compose_op(kw_composition *c, const char *op, uint32_t count, cons
 
 void kw_compose_into(kw_composition *c, kw_tensor *out, const char *op, uint32_t count, const kw_value *args) {
   if (!out) return;
-  const bool converts = c->key != c->dtype || (kw_dtype_is_float(out->ref.dtype) && out->ref.dtype != c->dtype);
-  if (!converts) {
-    kw_compose_call(c, op, args, count, &out);
-  } else {
+  if (kw_dtype_is_float(out->ref.dtype) && out->ref.dtype != c->dtype) {
     kw_compose_put(c, out, kw_compose_op(c, op, count, args));
+  } else {
+    kw_compose_call(c, op, args, count, &out);
   }
 }
 
@@ -137,6 +136,34 @@ kw_tensor *kw_compose_flat(kw_composition *c, kw_tensor *tensor) {
   return c->status == KW_OK ? kw_compose_view(c, tensor, 1, &tensor->ref.numel) : NULL;
 }
 
+kw_tensor *kw_compose_expand(kw_composition *c, kw_tensor *tensor, uint32_t rank, const int64_t *shape) {
+  if (c->status != KW_OK) return NULL;
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_expand(tensor, rank, shape, &view);
+  return kw_compose_take(c, status, view);
+}
+
+kw_tensor *kw_compose_unsqueeze(kw_composition *c, kw_tensor *tensor, int64_t dim) {
+  if (c->status != KW_OK) return NULL;
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_unsqueeze(tensor, dim, &view);
+  return kw_compose_take(c, status, view);
+}
+
+kw_tensor *kw_compose_select(kw_composition *c, kw_tensor *tensor, int64_t dim, int64_t index) {
+  if (c->status != KW_OK) return NULL;
+  kw_tensor *view = NULL;
+  kw_status status = kw_tensor_select(tensor, dim, index, &view);
+  return kw_compose_take(c, status, view);
+}
+
+kw_tensor *kw_compose_along(kw_composition *c, kw_tensor *row, uint32_t dim, uint32_t rank) {
+  if (c->status != KW_OK) return NULL;
+  int64_t shape[KW_MAX_RANK];
+  for (uint32_t d = 0; d < rank; ++d) shape[d] = d == dim ? row->ref.numel : 1;
+  return kw_compose_view(c, row, rank, shape);
+}
+
 kw_tensor *kw_compose_slice(kw_composition *c, kw_tensor *tensor, int64_t dim, int64_t start, int64_t end) {
   if (c->status != KW_OK) return NULL;
   kw_tensor *part = NULL;
@@ -160,11 +187,7 @@ kw_tensor *kw_compose_iota(kw_composition *c, int64_t count) {
 }
 
 kw_tensor *kw_compose_not(kw_composition *c, kw_tensor *mask) {
-  return KW_OP(c, "le.Tensor", T(mask), T(kw_compose_integer(c, KW_BOOL, 0)));
-}
-
-kw_tensor *kw_compose_nan(kw_composition *c, kw_tensor *x) {
-  return kw_compose_not(c, KW_OP(c, "le.Tensor", T(x), T(x)));
+  return kw_compose_le(c, mask, kw_compose_integer(c, KW_BOOL, 0));
 }
 
 kw_tensor *kw_compose_reduce(kw_composition *c, const char *op, kw_tensor *x, const int64_t *dims, uint32_t count) {

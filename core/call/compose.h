@@ -16,6 +16,7 @@ typedef struct kw_composition {
   kw_dtype dtype;       /* that its parts compute on: key, or f32 in its place */
   const kw_value *args; /* of the call */
   uint32_t cast;        /* bit i: a kernel would have argument i in the key dtype */
+  const char *first;    /* of the ops that its row needs */
   kw_status status;
   uint32_t count;
   kw_tensor *made[KW_COMPOSITION_MAX]; /* released at the end */
@@ -38,7 +39,8 @@ kw_tensor *kw_compose_op(kw_composition *c, const char *op, uint32_t count, cons
 #define KW_OP(c, op, ...) \
   kw_compose_op(c, op, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value), (kw_value[]){__VA_ARGS__})
 
-/* A call whose one result goes into `out`; by a copy where the parts compute on another dtype than the call. */
+/* A call whose one result goes into `out`; by a copy where that is a float of another dtype than the parts compute on.
+ */
 void kw_compose_into(kw_composition *c, kw_tensor *out, const char *op, uint32_t count, const kw_value *args);
 #define KW_INTO(c, out, op, ...) \
   kw_compose_into(c, out, op, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value), (kw_value[]){__VA_ARGS__})
@@ -100,6 +102,15 @@ kw_tensor *kw_compose_view(kw_composition *c, kw_tensor *tensor, uint32_t rank, 
 static inline int64_t kw_compose_dim(int64_t dim, uint32_t rank) {
   return dim < 0 ? dim + (rank > 0 ? (int64_t)rank : 1) : dim;
 }
+/* How many elements of x go into one of a result of its reduction; 0 where that has none. */
+static inline int64_t kw_compose_terms(const kw_tensor *x, const kw_tensor *out) {
+  return out->ref.numel > 0 ? x->ref.numel / out->ref.numel : 0;
+}
+kw_tensor *kw_compose_expand(kw_composition *c, kw_tensor *tensor, uint32_t rank, const int64_t *shape);
+kw_tensor *kw_compose_unsqueeze(kw_composition *c, kw_tensor *tensor, int64_t dim);
+kw_tensor *kw_compose_select(kw_composition *c, kw_tensor *tensor, int64_t dim, int64_t index);
+/* A row along one of `rank` dimensions, of which the others have size 1. */
+kw_tensor *kw_compose_along(kw_composition *c, kw_tensor *row, uint32_t dim, uint32_t rank);
 /* Elements [start, end) of a dimension. */
 kw_tensor *kw_compose_slice(kw_composition *c, kw_tensor *tensor, int64_t dim, int64_t start, int64_t end);
 /* 0, 1 .. count - 1 in i64, by adding what is there to its next part: "add.Tensor/i64". */
@@ -112,10 +123,8 @@ void kw_compose_put(kw_composition *c, kw_tensor *out, kw_tensor *tensor);
 
 /* Parts that many compositions have. */
 kw_tensor *kw_compose_not(kw_composition *c, kw_tensor *mask); /* "le.Tensor/bool" */
-kw_tensor *kw_compose_nan(kw_composition *c, kw_tensor *x);    /* where x is NaN; "le.Tensor le.Tensor/bool" */
-/* The share of the normal distribution below each x, f32; "exp mul.Tensor add.Tensor div.Tensor where.self le.Tensor".
- */
-kw_tensor *kw_compose_normal_share(kw_composition *c, kw_tensor *x);
+/* |x| into `out`, or a new tensor: "add.Tensor where.self le.Tensor" */
+kw_tensor *kw_compose_magnitude(kw_composition *c, kw_tensor *x, kw_tensor *out);
 /* The sum or another reduction over `dims`, which stay with size 1. */
 kw_tensor *kw_compose_reduce(kw_composition *c, const char *op, kw_tensor *x, const int64_t *dims, uint32_t count);
 

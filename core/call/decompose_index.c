@@ -4,34 +4,22 @@
  */
 #include "call/decompose.h"
 
+#include "base/dtype.h"
 #include "base/scalar.h"
 #include "call/value.h"
-
-#include <string.h>
 
 /* ---- Numbers in a row -------------------------------------------------------------------------------------------- */
 
 /* start + i * step; integers have their fractions cut off first. args: start, end, step, dtype. */
 kw_status kw_decompose_arange(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *out = outs[0];
-  const bool floats =
-      out->ref.dtype == KW_F16 || out->ref.dtype == KW_BF16 || out->ref.dtype == KW_F32 || out->ref.dtype == KW_F64;
+  const bool floats = kw_dtype_is_float(out->ref.dtype);
   const kw_dtype dtype = floats ? c->dtype : KW_I64;
   kw_value step = args[2];
   if (!floats && step.kind == KW_SCALAR_F64) step = kw_arg_scalar_i64((int64_t)step.u.f);
   kw_tensor *places = kw_compose_cast(c, kw_compose_iota(c, out->ref.numel), dtype);
   kw_compose_put(c, out, KW_OP(c, "add.Tensor", T(kw_compose_number(c, dtype, args[0])), T(places), step));
   return c->status;
-}
-
-/* A row of numbers along one of `rank` dimensions. */
-static kw_tensor *along(kw_composition *c, kw_tensor *row, uint32_t dim, uint32_t rank) {
-  if (c->status != KW_OK) return NULL;
-  int64_t shape[KW_MAX_RANK];
-  for (uint32_t d = 0; d < rank; ++d) shape[d] = d == dim ? row->ref.numel : 1;
-  kw_tensor *view = NULL;
-  kw_status status = kw_tensor_view(row, rank, shape, &view);
-  return kw_compose_take(c, status, view);
 }
 
 /* ---- index ------------------------------------------------------------------------------------------------------- */
@@ -42,26 +30,24 @@ typedef struct places {
 } places;
 
 static kw_tensor *plus(kw_composition *c, kw_tensor *a, kw_tensor *b) {
-  return a ? KW_OP(c, "add.Tensor", T(a), T(b)) : b;
+  return a ? kw_compose_sum(c, a, b) : b;
 }
 
 /* One indexed dimension: negative indices count from its end. */
 static void add_index(kw_composition *c, places *places, kw_tensor *index, int64_t size, int64_t stride) {
   kw_tensor *zero = kw_compose_integer(c, KW_I64, 0);
   kw_tensor *from_end = plus(c, index, kw_compose_integer(c, KW_I64, size));
-  kw_tensor *at = KW_OP(c, "where.self", T(KW_OP(c, "le.Tensor", T(zero), T(index))), T(index), T(from_end));
-  kw_tensor *good = KW_OP(c, "bitwise_and.Tensor", T(KW_OP(c, "le.Tensor", T(zero), T(at))),
-                          T(KW_OP(c, "le.Tensor", T(at), T(kw_compose_integer(c, KW_I64, size - 1)))));
-  places->at = plus(c, places->at, KW_OP(c, "mul.Tensor", T(at), T(kw_compose_integer(c, KW_I64, stride))));
-  places->good = places->good ? KW_OP(c, "bitwise_and.Tensor", T(places->good), T(good)) : good;
+  kw_tensor *at = kw_compose_where(c, kw_compose_le(c, zero, index), index, from_end);
+  kw_tensor *good =
+      kw_compose_and(c, kw_compose_le(c, zero, at), kw_compose_le(c, at, kw_compose_integer(c, KW_I64, size - 1)));
+  places->at = plus(c, places->at, kw_compose_product(c, at, kw_compose_integer(c, KW_I64, stride)));
+  places->good = places->good ? kw_compose_and(c, places->good, good) : good;
 }
 
 /* An index tensor of the result: its dimensions begin at `first`, and `behind` others follow. */
 static kw_tensor *spread(kw_composition *c, kw_tensor *index, uint32_t behind) {
   for (uint32_t i = 0; i < behind && c->status == KW_OK; ++i) {
-    kw_tensor *view = NULL;
-    kw_status status = kw_tensor_unsqueeze(index, -1, &view);
-    index = kw_compose_take(c, status, view);
+    index = kw_compose_unsqueeze(c, index, -1);
   }
   return index;
 }
@@ -93,20 +79,15 @@ kw_status kw_decompose_index(kw_composition *c, const kw_value *args, kw_tensor 
     } else {
       --kept;
       const uint32_t at = kept < before ? kept : kept + index_rank;
-      kw_tensor *row = along(c, kw_compose_iota(c, of->shape[d]), at, rank);
-      places.at = plus(c, places.at, KW_OP(c, "mul.Tensor", T(row), T(kw_compose_integer(c, KW_I64, stride))));
+      kw_tensor *row = kw_compose_along(c, kw_compose_iota(c, of->shape[d]), at, rank);
+      places.at = plus(c, places.at, kw_compose_product(c, row, kw_compose_integer(c, KW_I64, stride)));
     }
     kw_compose_drop(c, since, places.at, places.good);
   }
-  kw_tensor *from = KW_OP(c, "where.self", T(places.good), T(places.at), T(kw_compose_integer(c, KW_I64, -1)));
-  if (c->status != KW_OK) return c->status;
-  kw_tensor *whole = NULL;
-  kw_status status = kw_tensor_expand(from, rank, outs[0]->ref.shape, &whole);
-  whole = kw_compose_flat(c, kw_compose_take(c, status, whole));
-  kw_tensor *row = KW_OP(c, "gather", T(flat), kw_arg_int(0), T(whole)), *shaped = NULL;
-  if (c->status != KW_OK) return c->status;
-  status = kw_tensor_view(row, rank, outs[0]->ref.shape, &shaped);
-  kw_compose_put(c, outs[0], kw_compose_take(c, status, shaped));
+  kw_tensor *from = kw_compose_where(c, places.good, places.at, kw_compose_integer(c, KW_I64, -1));
+  kw_tensor *whole = kw_compose_expand(c, from, rank, outs[0]->ref.shape);
+  kw_tensor *row = KW_OP(c, "gather", T(flat), kw_arg_int(0), T(kw_compose_flat(c, whole)));
+  kw_compose_put(c, outs[0], kw_compose_view(c, row, rank, outs[0]->ref.shape));
   return c->status;
 }
 
@@ -114,10 +95,7 @@ kw_status kw_decompose_index(kw_composition *c, const kw_value *args, kw_tensor 
 
 /* A tensor of rank 0 as one of rank 1. */
 static kw_tensor *at_least_a_row(kw_composition *c, kw_tensor *tensor) {
-  if (c->status != KW_OK || tensor->ref.rank > 0) return tensor;
-  kw_tensor *view = NULL;
-  kw_status status = kw_tensor_unsqueeze(tensor, 0, &view);
-  return kw_compose_take(c, status, view);
+  return c->status != KW_OK || tensor->ref.rank > 0 ? tensor : kw_compose_unsqueeze(c, tensor, 0);
 }
 
 /* An index that index_put would count from the end is out of range, as scatter has it. */
@@ -137,13 +115,13 @@ static kw_status scatter(kw_composition *c, const kw_value *args, kw_tensor **ou
   kw_tensor *src = at_least_a_row(c, kw_value_as_tensor(&args[3]));
   index = at_least_a_row(c, kw_compose_cast(c, index, KW_I64));
   if (c->status != KW_OK) return c->status;
-  const uint32_t rank = self->ref.rank, dim = (uint32_t)(args[1].u.i < 0 ? args[1].u.i + rank : args[1].u.i);
+  const uint32_t rank = self->ref.rank, dim = (uint32_t)kw_compose_dim(args[1].u.i, rank);
   kw_tensor *lists[KW_MAX_RANK];
   for (uint32_t d = 0; d < rank; ++d) {
     if (d == dim) {
       lists[d] = not_negative(c, index, self->ref.shape[d]);
     } else {
-      lists[d] = along(c, kw_compose_iota(c, index->ref.shape[d]), d, rank);
+      lists[d] = kw_compose_along(c, kw_compose_iota(c, index->ref.shape[d]), d, rank);
     }
     src = kw_compose_slice(c, src, d, 0, index->ref.shape[d]);
   }
@@ -204,29 +182,20 @@ kw_status kw_decompose_embedding_backward(kw_composition *c, const kw_value *arg
 
 /* ---- Matrix products --------------------------------------------------------------------------------------------- */
 
-static kw_tensor *batched(kw_composition *c, kw_tensor *tensor) {
-  if (c->status != KW_OK) return NULL;
-  kw_tensor *view = NULL;
-  kw_status status = kw_tensor_unsqueeze(tensor, 0, &view);
-  return kw_compose_take(c, status, view);
-}
-
 kw_status kw_decompose_mm(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]), *out = batched(c, outs[0]);
-  return kw_compose_call(c, "bmm", (kw_value[]){T(batched(c, a)), T(batched(c, b))}, 2, &out);
+  kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]),
+            *out = kw_compose_unsqueeze(c, outs[0], 0);
+  return kw_compose_call(c, "bmm", (kw_value[]){T(kw_compose_unsqueeze(c, a, 0)), T(kw_compose_unsqueeze(c, b, 0))}, 2,
+                         &out);
 }
 
 kw_status kw_decompose_bmm(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
   for (int64_t i = 0; c->status == KW_OK && i < outs[0]->ref.shape[0]; ++i) {
     const uint32_t since = c->count;
-    kw_tensor *parts[3] = {a, b, outs[0]};
-    for (uint32_t p = 0; p < 3; ++p) {
-      kw_tensor *matrix = NULL;
-      kw_status status = kw_tensor_select(parts[p], 0, i, &matrix);
-      parts[p] = kw_compose_take(c, status, matrix);
-    }
-    kw_compose_call(c, "mm", (kw_value[]){T(parts[0]), T(parts[1])}, 2, &parts[2]);
+    kw_tensor *product = kw_compose_select(c, outs[0], 0, i);
+    const kw_value pair[] = {T(kw_compose_select(c, a, 0, i)), T(kw_compose_select(c, b, 0, i))};
+    kw_compose_call(c, "mm", pair, 2, &product);
     kw_compose_drop(c, since, NULL, NULL);
   }
   return c->status;
@@ -240,7 +209,7 @@ kw_status kw_decompose_addmm(kw_composition *c, const kw_value *args, kw_tensor 
     return c->status;
   }
   kw_tensor *self = kw_compose_arg(c, &args[0]);
-  if (kw_scalar_real(&args[3]) != 1) self = KW_OP(c, "mul.Tensor", T(self), T(kw_compose_arg(c, &args[3])));
+  if (kw_scalar_real(&args[3]) != 1) self = kw_compose_product(c, self, kw_compose_arg(c, &args[3]));
   KW_INTO(c, outs[0], "add.Tensor", T(self), T(product), args[4]);
   return c->status;
 }

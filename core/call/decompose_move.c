@@ -17,12 +17,6 @@ kw_status kw_decompose_full(kw_composition *c, const kw_value *args, kw_tensor *
   return kw_compose_call(c, "fill_.Scalar", (kw_value[]){kw_arg_tensor(outs[0]), args[1]}, 2, NULL);
 }
 
-/* Where there is no fill_ either. */
-kw_status kw_decompose_full_by_copy(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  kw_compose_fill(c, outs[0], args[1]);
-  return c->status;
-}
-
 kw_status kw_decompose_fill_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_compose_fill(c, outs[0], args[1]);
   return c->status;
@@ -134,10 +128,8 @@ kw_status kw_decompose_embedding(kw_composition *c, const kw_value *args, kw_ten
 
 kw_status kw_decompose_scatter_value(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   const kw_tensor_ref *index = args[2].u.tensor;
-  kw_tensor *element = kw_compose_number(c, outs[0]->ref.dtype, args[3]), *src = NULL;
-  if (c->status != KW_OK) return c->status;
-  kw_status status = kw_tensor_expand(element, index->rank, index->shape, &src);
-  src = kw_compose_take(c, status, src);
+  kw_tensor *element = kw_compose_number(c, outs[0]->ref.dtype, args[3]);
+  kw_tensor *src = kw_compose_expand(c, element, index->rank, index->shape);
   return kw_compose_call(c, "scatter.src", (kw_value[]){args[0], args[1], args[2], T(src)}, 4, outs);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decompositions of pointwise ops: arithmetic, comparisons and logic, functions and activations. Numbers become tensors
- * of rank 0; what 16-bit floats lose is lost once, at the end.
+ * Decompositions of pointwise ops: arithmetic, order, comparisons, logic, roots. Numbers become tensors of rank 0; what
+ * 16-bit floats lose is lost once, at the end.
  */
 #include "call/decompose.h"
 
 #include "base/dtype.h"
-#include "base/scalar.h"
+
 #include <math.h>
 
 /* -alpha in two's complement for integers, so that u8 works too. */
@@ -24,12 +24,8 @@ kw_status kw_decompose_sub_scalar(kw_composition *c, const kw_value *args, kw_te
   return kw_compose_call(c, "add.Scalar", (kw_value[]){args[0], args[1], negated(args[2])}, 3, outs);
 }
 
-kw_status kw_decompose_gt_tensor(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return kw_compose_call(c, "lt.Tensor", (kw_value[]){args[1], args[0]}, 2, outs);
-}
-
-kw_status kw_decompose_ge_tensor(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return kw_compose_call(c, "le.Tensor", (kw_value[]){args[1], args[0]}, 2, outs);
+kw_status kw_decompose_swapped(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  return kw_compose_call(c, c->first, (kw_value[]){args[1], args[0]}, 2, outs);
 }
 
 kw_status kw_decompose_hardtanh(kw_composition *c, const kw_value *args, kw_tensor **outs) {
@@ -38,13 +34,14 @@ kw_status kw_decompose_hardtanh(kw_composition *c, const kw_value *args, kw_tens
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
-kw_status kw_decompose_add_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  KW_INTO(c, outs[0], "add.Tensor", T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])), args[2]);
+/* The op of two tensors, with numbers as such. */
+kw_status kw_decompose_pair(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  KW_INTO(c, outs[0], c->first, T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])));
   return c->status;
 }
 
-kw_status kw_decompose_mul_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  KW_INTO(c, outs[0], "mul.Tensor", T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])));
+kw_status kw_decompose_add_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
+  KW_INTO(c, outs[0], "add.Tensor", T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])), args[2]);
   return c->status;
 }
 
@@ -58,30 +55,21 @@ kw_status kw_decompose_div_scalar_mode(kw_composition *c, const kw_value *args, 
   return c->status;
 }
 
-kw_status kw_decompose_pow(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  KW_INTO(c, outs[0], "pow.Tensor_Tensor", T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])));
-  return c->status;
-}
-
-static kw_tensor *negative(kw_composition *c, kw_tensor *x) {
-  return KW_OP(c, "mul.Tensor", T(x), T(kw_compose_integer(c, c->dtype, -1)));
-}
-
 kw_status kw_decompose_neg(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   KW_INTO(c, outs[0], "mul.Tensor", T(kw_compose_arg(c, &args[0])), T(kw_compose_integer(c, c->dtype, -1)));
   return c->status;
 }
 
-/* |x| into `out`, or a new tensor: 0 - x where that is not negative, which turns -0 too. */
-static kw_tensor *magnitude(kw_composition *c, kw_tensor *x, kw_tensor *out) {
+/* 0 - x where that is not negative, which turns -0 too. */
+kw_tensor *kw_compose_magnitude(kw_composition *c, kw_tensor *x, kw_tensor *out) {
   kw_tensor *zero = kw_compose_integer(c, c->dtype, 0);
-  kw_tensor *turned = KW_OP(c, "add.Tensor", T(zero), T(x), kw_arg_scalar_i64(-1));
+  kw_tensor *turned = kw_compose_difference(c, zero, x);
   const kw_value where[] = {T(kw_compose_le(c, x, zero)), T(turned), T(x)};
   return kw_compose_last(c, out, "where.self", 3, where);
 }
 
 kw_status kw_decompose_abs(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  magnitude(c, kw_compose_arg(c, &args[0]), outs[0]);
+  kw_compose_magnitude(c, kw_compose_arg(c, &args[0]), outs[0]);
   return c->status;
 }
 
@@ -90,7 +78,7 @@ kw_status kw_decompose_abs(kw_composition *c, const kw_value *args, kw_tensor **
 /* b where a is no larger and a elsewhere: that is the larger one, and a where one is NaN; so where b is, b after all.
  * Into `out`, or a new tensor. */
 static kw_tensor *extreme(kw_composition *c, kw_tensor *a, kw_tensor *b, bool largest, kw_tensor *out) {
-  kw_tensor *chooses_b = largest ? KW_OP(c, "le.Tensor", T(a), T(b)) : KW_OP(c, "le.Tensor", T(b), T(a));
+  kw_tensor *chooses_b = largest ? kw_compose_le(c, a, b) : kw_compose_le(c, b, a);
   const kw_value choose[] = {T(chooses_b), T(b), T(a)};
   if (!kw_dtype_is_float(c->dtype)) return kw_compose_last(c, out, "where.self", 3, choose);
   kw_tensor *chosen = kw_compose_op(c, "where.self", 3, choose);
@@ -130,6 +118,10 @@ kw_status kw_decompose_relu(kw_composition *c, const kw_value *args, kw_tensor *
 
 /* ---- Comparisons ------------------------------------------------------------------------------------------------- */
 
+static kw_tensor *equal(kw_composition *c, kw_tensor *a, kw_tensor *b) {
+  return kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a));
+}
+
 /* Where a mask is false, into `out`. */
 static void put_not(kw_composition *c, kw_tensor *out, kw_tensor *mask) {
   KW_INTO(c, out, "le.Tensor", T(mask), T(kw_compose_integer(c, KW_BOOL, 0)));
@@ -143,7 +135,7 @@ kw_status kw_decompose_eq(kw_composition *c, const kw_value *args, kw_tensor **o
 
 kw_status kw_decompose_ne(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
-  put_not(c, outs[0], kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a)));
+  put_not(c, outs[0], equal(c, a, b));
   return c->status;
 }
 
@@ -152,36 +144,6 @@ kw_status kw_decompose_lt(kw_composition *c, const kw_value *args, kw_tensor **o
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
   KW_INTO(c, outs[0], "bitwise_and.Tensor", T(kw_compose_le(c, a, b)), T(kw_compose_not(c, kw_compose_le(c, b, a))));
   return c->status;
-}
-
-/* The op of two tensors, with a number as one; its result is of no wider dtype. */
-static kw_status with_number(kw_composition *c, const char *op, const kw_value *args, kw_tensor **outs) {
-  const kw_value pair[] = {T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1]))};
-  return kw_compose_call(c, op, pair, 2, outs);
-}
-
-kw_status kw_decompose_eq_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "eq.Tensor", args, outs);
-}
-
-kw_status kw_decompose_ne_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "ne.Tensor", args, outs);
-}
-
-kw_status kw_decompose_lt_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "lt.Tensor", args, outs);
-}
-
-kw_status kw_decompose_le_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "le.Tensor", args, outs);
-}
-
-kw_status kw_decompose_gt_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "gt.Tensor", args, outs);
-}
-
-kw_status kw_decompose_ge_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "ge.Tensor", args, outs);
 }
 
 /* ---- Logic ------------------------------------------------------------------------------------------------------- */
@@ -209,7 +171,7 @@ kw_status kw_decompose_logical_or(kw_composition *c, const kw_value *args, kw_te
 
 kw_status kw_decompose_logical_xor(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *a = is_zero(c, &args[0]), *b = is_zero(c, &args[1]);
-  put_not(c, outs[0], kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a)));
+  put_not(c, outs[0], equal(c, a, b));
   return c->status;
 }
 
@@ -228,11 +190,11 @@ kw_status kw_decompose_bitwise_not(kw_composition *c, const kw_value *args, kw_t
 static kw_status bits(kw_composition *c, const kw_value *args, kw_tensor **outs, int64_t shared) {
   kw_tensor *a = kw_compose_arg(c, &args[0]), *b = kw_compose_arg(c, &args[1]);
   if (c->key == KW_BOOL && shared == 2) {
-    put_not(c, outs[0], kw_compose_and(c, kw_compose_le(c, a, b), kw_compose_le(c, b, a)));
+    put_not(c, outs[0], equal(c, a, b));
   } else if (c->key == KW_BOOL) { /* a sum of bool is an or */
     KW_INTO(c, outs[0], "add.Tensor", T(a), T(b));
   } else {
-    KW_INTO(c, outs[0], "add.Tensor", T(KW_OP(c, "add.Tensor", T(a), T(b))), T(kw_compose_and(c, a, b)),
+    KW_INTO(c, outs[0], "add.Tensor", T(kw_compose_sum(c, a, b)), T(kw_compose_and(c, a, b)),
             kw_arg_scalar_i64(-shared));
   }
   return c->status;
@@ -246,25 +208,13 @@ kw_status kw_decompose_bitwise_xor(kw_composition *c, const kw_value *args, kw_t
   return bits(c, args, outs, 2);
 }
 
-kw_status kw_decompose_bitwise_and_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "bitwise_and.Tensor", args, outs);
-}
-
-kw_status kw_decompose_bitwise_or_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "bitwise_or.Tensor", args, outs);
-}
-
-kw_status kw_decompose_bitwise_xor_scalar(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return with_number(c, "bitwise_xor.Tensor", args, outs);
-}
-
-/* ---- Functions and activations ----------------------------------------------------------------------------------- */
+/* ---- Roots ------------------------------------------------------------------------------------------------------- */
 
 /* The power of a half, but for zeros, whose sign stays, and negative numbers, infinity among them. */
 kw_status kw_decompose_sqrt(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *x = kw_compose_arg(c, &args[0]), *zero = kw_compose_integer(c, c->dtype, 0);
   kw_tensor *power = KW_OP(c, "pow.Tensor_Tensor", T(x), T(kw_compose_real(c, 0.5)));
-  kw_tensor *below = KW_OP(c, "where.self", T(kw_compose_le(c, zero, x)), T(x), T(kw_compose_real(c, NAN)));
+  kw_tensor *below = kw_compose_where(c, kw_compose_le(c, zero, x), x, kw_compose_real(c, NAN));
   KW_INTO(c, outs[0], "where.self", T(kw_compose_le(c, x, zero)), T(below), T(power));
   return c->status;
 }
@@ -272,70 +222,5 @@ kw_status kw_decompose_sqrt(kw_composition *c, const kw_value *args, kw_tensor *
 kw_status kw_decompose_rsqrt(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *root = KW_OP(c, "sqrt", T(kw_compose_arg(c, &args[0])));
   KW_INTO(c, outs[0], "div.Tensor", T(kw_compose_real(c, 1)), T(root));
-  return c->status;
-}
-
-/* 1 + exp(-x) */
-static kw_tensor *logistic_divisor(kw_composition *c, kw_tensor *x) {
-  return KW_OP(c, "add.Tensor", T(kw_compose_real(c, 1)), T(KW_OP(c, "exp", T(negative(c, x)))));
-}
-
-kw_status kw_decompose_sigmoid(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  kw_tensor *divisor = logistic_divisor(c, kw_compose_arg(c, &args[0]));
-  KW_INTO(c, outs[0], "div.Tensor", T(kw_compose_real(c, 1)), T(divisor));
-  return c->status;
-}
-
-kw_status kw_decompose_silu(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  kw_tensor *x = kw_compose_arg(c, &args[0]);
-  kw_tensor *share =
-      kw_compose_quotient(c, kw_compose_real(c, 1), logistic_divisor(c, x)); /* x / infinity would lose -inf * 0 */
-  KW_INTO(c, outs[0], "mul.Tensor", T(x), T(share));
-  return c->status;
-}
-
-/* coefficients[0] + x * (coefficients[1] + ...) */
-static kw_tensor *polynomial(kw_composition *c, kw_tensor *x, const double *coefficients, uint32_t count) {
-  kw_tensor *sum = kw_compose_real(c, coefficients[count - 1]);
-  for (uint32_t i = count - 1; i-- > 0;) {
-    sum = KW_OP(c, "add.Tensor", T(kw_compose_real(c, coefficients[i])), T(KW_OP(c, "mul.Tensor", T(sum), T(x))));
-  }
-  return sum;
-}
-
-/* The share of the normal distribution beyond |x|: exp(-x^2 / 2) * s * P(s), s = 1 / (1 + 0.33 |x| / sqrt(2)). P is of
- * degree 7, a weighted least-squares fit of exp(t^2) erfc(t) / 2 on t in [0, 10.2] that levels the relative error,
- * which is below 1.1e-7. */
-static kw_tensor *normal_tail(kw_composition *c, kw_tensor *x) {
-  static const double fit[] = {0.093176431953907, 0.091513454914093, 0.100401602685451, 0.024277161806822,
-                               0.203026920557022, -0.17427434027195, 0.229374572634697, -0.067495793104172};
-  kw_tensor *scaled = KW_OP(c, "mul.Tensor", T(magnitude(c, x, NULL)), T(kw_compose_real(c, 0.33 * sqrt(0.5))));
-  kw_tensor *s =
-      kw_compose_quotient(c, kw_compose_real(c, 1), KW_OP(c, "add.Tensor", T(scaled), T(kw_compose_real(c, 1))));
-  kw_tensor *square = KW_OP(c, "mul.Tensor", T(x), T(x));
-  kw_tensor *fall = KW_OP(c, "exp", T(KW_OP(c, "mul.Tensor", T(square), T(kw_compose_real(c, -0.5)))));
-  kw_tensor *rest = KW_OP(c, "mul.Tensor", T(s), T(polynomial(c, s, fit, sizeof fit / sizeof *fit)));
-  return KW_OP(c, "mul.Tensor", T(fall), T(rest));
-}
-
-/* The share of the normal distribution below x, from its own side: in the tail 1 + erf would cancel. */
-kw_tensor *kw_compose_normal_share(kw_composition *c, kw_tensor *x) {
-  kw_tensor *tail = normal_tail(c, x), *below = KW_OP(c, "le.Tensor", T(x), T(kw_compose_real(c, 0)));
-  kw_tensor *rest = KW_OP(c, "add.Tensor", T(kw_compose_real(c, 1)), T(tail), kw_arg_scalar_i64(-1));
-  return KW_OP(c, "where.self", T(below), T(tail), T(rest));
-}
-
-/* With 'tanh' the share is a sigmoid. */
-kw_status kw_decompose_gelu(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  kw_tensor *x = kw_compose_arg(c, &args[0]), *one = kw_compose_real(c, 1), *share;
-  if (args[1].tag == KW_TAG_STRING && args[1].u.s[0] == 't') {
-    static const double cubic[] = {1.5957691216057308, 0.071354816272600248}; /* 2 sqrt(2 / pi) (1, 0.044715) */
-    kw_tensor *square = KW_OP(c, "mul.Tensor", T(x), T(x));
-    kw_tensor *u = KW_OP(c, "mul.Tensor", T(x), T(polynomial(c, square, cubic, 2)));
-    share = kw_compose_quotient(c, one, logistic_divisor(c, u));
-  } else {
-    share = kw_compose_normal_share(c, x);
-  }
-  KW_INTO(c, outs[0], "mul.Tensor", T(x), T(share));
   return c->status;
 }

@@ -4,8 +4,7 @@
  */
 #include "call/decompose.h"
 
-#include "base/error.h"
-#include "call/value.h"
+#include "op/infer/random.h"
 
 #include <math.h>
 
@@ -45,13 +44,13 @@ static kw_tensor *upper_bits(kw_composition *c, kw_tensor *words, uint32_t bits)
 }
 
 static kw_tensor *times(kw_composition *c, kw_tensor *x, double factor) {
-  return KW_OP(c, "mul.Tensor", T(x), T(kw_compose_number(c, KW_F32, kw_arg_scalar_f64(factor))));
+  return kw_compose_product(c, x, kw_compose_number(c, KW_F32, kw_arg_scalar_f64(factor)));
 }
 
 /* x, or factor * x + offset. */
 static kw_tensor *moved(kw_composition *c, kw_tensor *x, double offset, double factor) {
   if (factor != 1) x = times(c, x, factor);
-  return offset != 0 ? KW_OP(c, "add.Tensor", T(kw_compose_number(c, KW_F32, kw_arg_scalar_f64(offset))), T(x)) : x;
+  return offset != 0 ? kw_compose_sum(c, kw_compose_number(c, KW_F32, kw_arg_scalar_f64(offset)), x) : x;
 }
 
 /* As many bits as the dtype has below 1. args: self, from, to, generator. */
@@ -80,10 +79,8 @@ kw_status kw_decompose_normal(kw_composition *c, const kw_value *args, kw_tensor
   const kw_value at_odd[] = {T(radius), T(KW_OP(c, "sin", T(angle)))};
   kw_compose_call(c, "mul.Tensor", at_odd, 2, &odd);
   if (c->status != KW_OK) return c->status;
-  kw_tensor *wanted = kw_compose_slice(c, kw_compose_flat(c, pairs), 0, 0, count), *shaped = NULL;
-  if (c->status != KW_OK) return c->status;
-  kw_status status = kw_tensor_view(wanted, outs[0]->ref.rank, outs[0]->ref.shape, &shaped);
-  shaped = kw_compose_take(c, status, shaped);
+  kw_tensor *wanted = kw_compose_slice(c, kw_compose_flat(c, pairs), 0, 0, count);
+  kw_tensor *shaped = kw_compose_view(c, wanted, outs[0]->ref.rank, outs[0]->ref.shape);
   kw_compose_put(c, outs[0], moved(c, shaped, (double)(float)args[1].u.f, (double)(float)args[2].u.f));
   return c->status;
 }
@@ -106,38 +103,12 @@ kw_status kw_decompose_bernoulli_float(kw_composition *c, const kw_value *args, 
   return c->status;
 }
 
-/* How many numbers from 0 a dtype holds without a gap; 0 stands for all 2^63. */
-static int64_t numbers_held(kw_dtype dtype) {
-  switch (dtype) {
-    case KW_BOOL:
-      return 2;
-    case KW_U8:
-      return 256;
-    case KW_I8:
-      return 128;
-    case KW_I16:
-      return 32768;
-    case KW_I32:
-      return INT64_C(1) << 31;
-    case KW_F16:
-      return (1 << 11) + 1;
-    case KW_BF16:
-      return (1 << 8) + 1;
-    case KW_F32:
-      return (1 << 24) + 1;
-    case KW_F64:
-      return (INT64_C(1) << 53) + 1;
-    default:
-      return 0;
-  }
-}
-
 /* In i64, and converted. args: self, from, to, generator. */
 kw_status kw_decompose_random_from(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   const kw_tensor_ref *out = &outs[0]->ref;
   kw_tensor *numbers = kw_compose_new(c, KW_I64, out->rank, out->shape);
   kw_value to = args[2];
-  if (to.tag == KW_TAG_NONE && numbers_held(out->dtype) > 0) to = kw_arg_int(numbers_held(out->dtype));
+  if (to.tag == KW_TAG_NONE && out->dtype != KW_I64) to = kw_arg_int(kw_infer_exact_integers(out->dtype).high + 1);
   kw_compose_call(c, "random_.from", (kw_value[]){T(numbers), args[1], to, args[3]}, 4, NULL);
   kw_compose_put(c, outs[0], numbers);
   return c->status;

@@ -6,10 +6,7 @@
 
 #include "call/value.h"
 
-#include <string.h>
-
-/* ---- As many as the data say ---------------------------------------------------------------------------------------
- */
+/* ---- As many as the data say ------------------------------------------------------------------------------------- */
 
 /* Where each element that a row of facts selects goes: how many are before it; to `count`, which is behind all, where
  * it is not selected. The number of those selected to out_total. */
@@ -44,9 +41,7 @@ kw_status kw_decompose_masked_select(kw_composition *c, const kw_value *args, kw
   }
   kw_tensor *wide[2] = {NULL, NULL};
   for (uint32_t i = 0; i < 2 && c->status == KW_OK; ++i) {
-    kw_tensor *view = NULL;
-    kw_status status = kw_tensor_expand(kw_value_as_tensor(&args[i]), rank, shape, &view);
-    wide[i] = kw_compose_flat(c, kw_compose_take(c, status, view));
+    wide[i] = kw_compose_flat(c, kw_compose_expand(c, kw_value_as_tensor(&args[i]), rank, shape));
   }
   kw_tensor *places = c->status == KW_OK ? places_of(c, wide[1], outs[1]) : NULL;
   gather_selected(c, wide[0], places, outs[0]);
@@ -63,17 +58,15 @@ kw_status kw_decompose_nonzero(kw_composition *c, const kw_value *args, kw_tenso
     const uint32_t since = c->count;
     kw_tensor *size = kw_compose_integer(c, KW_I64, of->shape[d]);
     kw_tensor *left = KW_OP(c, "div.Tensor_mode", T(number), T(size), kw_arg_string("floor"));
-    kw_tensor *coordinate = kw_compose_difference(c, number, kw_compose_product(c, left, size)), *column = NULL;
-    kw_status status = kw_tensor_select(outs[0], 1, d, &column);
-    gather_selected(c, coordinate, places, kw_compose_take(c, status, column));
+    kw_tensor *coordinate = kw_compose_difference(c, number, kw_compose_product(c, left, size));
+    gather_selected(c, coordinate, places, kw_compose_select(c, outs[0], 1, d));
     kw_compose_drop(c, since, left, NULL);
     number = left;
   }
   return c->status;
 }
 
-/* ---- Triangles -----------------------------------------------------------------------------------------------------
- */
+/* ---- Triangles --------------------------------------------------------------------------------------------------- */
 
 /* Whether column - row is at least, or at most, the diagonal. args: self, diagonal. */
 static kw_status triangle(kw_composition *c, const kw_value *args, kw_tensor **outs, bool upper) {
@@ -99,21 +92,16 @@ kw_status kw_decompose_tril(kw_composition *c, const kw_value *args, kw_tensor *
   return triangle(c, args, outs, false);
 }
 
-/* ---- Another order -------------------------------------------------------------------------------------------------
- */
+/* ---- Another order ----------------------------------------------------------------------------------------------- */
 
 /* By gather from the last to the first. args: self, dims. */
 kw_status kw_decompose_flip(kw_composition *c, const kw_value *args, kw_tensor **outs) {
   kw_tensor *x = kw_value_as_tensor(&args[0]);
   for (uint32_t i = 0; i < args[1].count && x && x->ref.rank > 0; ++i) {
     const int64_t dim = kw_compose_dim(args[1].u.ints[i], x->ref.rank), size = x->ref.shape[dim];
-    int64_t shape[KW_MAX_RANK];
-    for (uint32_t d = 0; d < x->ref.rank; ++d) shape[d] = d == dim ? size : 1;
     kw_tensor *from_end = kw_compose_difference(c, kw_compose_integer(c, KW_I64, size - 1), kw_compose_iota(c, size));
-    kw_tensor *index = from_end ? kw_compose_view(c, from_end, x->ref.rank, shape) : NULL, *wide = NULL;
-    if (c->status != KW_OK) return c->status;
-    kw_status status = kw_tensor_expand(index, x->ref.rank, x->ref.shape, &wide);
-    wide = kw_compose_take(c, status, wide);
+    kw_tensor *index = kw_compose_along(c, from_end, (uint32_t)dim, x->ref.rank);
+    kw_tensor *wide = kw_compose_expand(c, index, x->ref.rank, x->ref.shape);
     x = KW_OP(c, "gather", T(x), kw_arg_int(dim), T(wide));
   }
   kw_compose_put(c, outs[0], x);

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Places --------------------------------------------------------------------------------------------------------
- */
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 /* Element number i of a shape, in row-major order, in an array that broadcasts to it. */
 static unsigned char *at(const array *of, const array *shape, int64_t i) {
@@ -28,8 +27,7 @@ static number load(const array *of, const array *shape, int64_t i) {
   return number_load(of->dtype, at(of, shape, i));
 }
 
-/* ---- Element by element --------------------------------------------------------------------------------------------
- */
+/* ---- Element by element ------------------------------------------------------------------------------------------ */
 
 static int64_t wrap(uint64_t bits) {
   int64_t value;
@@ -123,8 +121,7 @@ static void run_moves(const command *c) {
   }
 }
 
-/* ---- Reductions and products ---------------------------------------------------------------------------------------
- */
+/* ---- Reductions and products ------------------------------------------------------------------------------------- */
 
 /* An array as one of these dimensions, or of the others. */
 static array part(const array *of, uint32_t dims, bool chosen) {
@@ -177,8 +174,7 @@ static void run_bmm(const command *c) {
   }
 }
 
-/* ---- Indexing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Indexing ---------------------------------------------------------------------------------------------------- */
 
 /* An index that is out of range: the first one is told, by the number of its argument. */
 static void blame(const command *c, uint32_t argument) {
@@ -241,7 +237,7 @@ static selection select_of(const command *c) {
   }
   if (count > 0 && last - s.first + 1 != count) s.first = 0;
   for (uint32_t d = 0; d < self->rank; d++) {
-    if (s.shape.rank == s.first && (d == s.first || s.first == 0) && s.shape.rank == (s.first == 0 ? 0 : d)) {
+    if (d == s.first) {
       memcpy(s.shape.shape + s.shape.rank, s.index_shape.shape, s.index_shape.rank * sizeof *s.shape.shape);
       s.shape.rank += s.index_shape.rank;
     }
@@ -309,8 +305,7 @@ static bool run_index_put(const command *c, char text[160]) {
   return true;
 }
 
-/* ---- Random numbers ------------------------------------------------------------------------------------------------
- */
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 /* A block of Philox 4x32-10 (Salmon and others, 2011). */
 static void philox(uint64_t number, uint32_t part, uint64_t seed, uint32_t x[4]) {

@@ -11,8 +11,7 @@
 
 _Static_assert(sizeof(command) <= CHIP_COMMAND, "a command fits into a place of the ring");
 
-/* ---- Devices -------------------------------------------------------------------------------------------------------
- */
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 static kw_status count(const kw_host_api *host, uint32_t *out_count) {
   (void)host;
@@ -44,8 +43,7 @@ static void close_chip(void *chip) {
   chip_close(chip);
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static kw_status alloc_memory(void *chip, uint64_t size, uint64_t alignment, kw_mem *out_mem) {
   if (alignment > CHIP_ALIGNMENT) return KW_ERR_INVALID_ARGUMENT;
@@ -57,8 +55,7 @@ static void free_memory(void *chip, kw_mem mem) {
   chip_free(chip, mem);
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------
- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static kw_status submit(void *chip, uint32_t queue, uint64_t ticket, const void *bytes, size_t size) {
   return chip_submit(chip, queue, ticket, command_run, bytes, size) ? KW_OK : KW_ERR_NOT_READY;

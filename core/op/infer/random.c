@@ -9,29 +9,24 @@
 
 /* ---- Integers ---------------------------------------------------------------------------------------------------- */
 
-/* All integers from low to high are values of the dtype. */
-typedef struct integer_range {
-  int64_t low, high;
-} integer_range;
-
-static integer_range exact_integers(kw_dtype dtype) {
-  static const integer_range ranges[] = {[KW_BOOL] = {0, 1},
-                                         [KW_U8] = {0, UINT8_MAX},
-                                         [KW_I8] = {INT8_MIN, INT8_MAX},
-                                         [KW_I16] = {INT16_MIN, INT16_MAX},
-                                         [KW_I32] = {INT32_MIN, INT32_MAX},
-                                         [KW_I64] = {INT64_MIN, INT64_MAX},
-                                         [KW_F16] = {-(INT64_C(1) << 11), INT64_C(1) << 11},
-                                         [KW_BF16] = {-(INT64_C(1) << 8), INT64_C(1) << 8},
-                                         [KW_F32] = {-(INT64_C(1) << 24), INT64_C(1) << 24},
-                                         [KW_F64] = {-(INT64_C(1) << 53), INT64_C(1) << 53}};
+kw_integer_range kw_infer_exact_integers(kw_dtype dtype) {
+  static const kw_integer_range ranges[] = {[KW_BOOL] = {0, 1},
+                                            [KW_U8] = {0, UINT8_MAX},
+                                            [KW_I8] = {INT8_MIN, INT8_MAX},
+                                            [KW_I16] = {INT16_MIN, INT16_MAX},
+                                            [KW_I32] = {INT32_MIN, INT32_MAX},
+                                            [KW_I64] = {INT64_MIN, INT64_MAX},
+                                            [KW_F16] = {-(INT64_C(1) << 11), INT64_C(1) << 11},
+                                            [KW_BF16] = {-(INT64_C(1) << 8), INT64_C(1) << 8},
+                                            [KW_F32] = {-(INT64_C(1) << 24), INT64_C(1) << 24},
+                                            [KW_F64] = {-(INT64_C(1) << 53), INT64_C(1) << 53}};
   return ranges[dtype];
 }
 
 /* [from, to): not empty, and of values that the dtype holds. `from` none: 0; `to` none: as far as the dtype goes. */
 static kw_status check_integers(const kw_op *op, const kw_value *args, kw_dtype key, const kw_value *from,
                                 const kw_value *to) {
-  const integer_range range = exact_integers(key);
+  const kw_integer_range range = kw_infer_exact_integers(key);
   const bool ends = to->tag == KW_TAG_INT;
   const int64_t first = from ? from->u.i : 0;
   if (ends && first >= to->u.i) {
