@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory for ONNX Runtime: its tensors lie at addresses of a device's range (kw_address_reserve), and copies go by
+ * Keyway. Keyway's own allocator keeps what is freed, so that no arena is needed above it.
+ */
+#include <keyway/interop.h>
+
+#include "provider.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct allocator {
+  ort_allocator slots; /* first */
+  kw_device *device;
+  OrtMemoryInfo *info;
+  _Atomic uint64_t allocations;
+} allocator;
+
+OrtStatus *kw_ort_memory_info(uint32_t index, OrtDeviceMemoryType type, OrtMemoryInfo **out_info) {
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  OrtStatus *status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
+  if (status) return status;
+  /* Also memory of a CPU's device: what ONNX Runtime knows as a CPU's it reads itself, and addresses of a device's
+   * range are nobody's to read. */
+  return kw_ort->CreateMemoryInfo_V2(
+      entry.name, entry.info->type == KW_DEVICE_NPU ? OrtMemoryInfoDeviceType_NPU : OrtMemoryInfoDeviceType_GPU,
+      KW_ORT_VENDOR_ID, (int32_t)index, type, 0, OrtDeviceAllocator, out_info);
+}
+
+static void *allocate(ort_allocator *slots, size_t size) {
+  allocator *self = (allocator *)slots;
+  kw_tensor *tensor;
+  void *address = NULL;
+  if (kw_tensor_create(self->device, KW_U8, 1, (int64_t[]){(int64_t)size}, &tensor) != KW_OK) return NULL;
+  if (kw_address_reserve(tensor, &address) != KW_OK) address = NULL;
+  kw_tensor_release(tensor);
+  if (address) ++self->allocations;
+  return address;
+}
+
+static void release(ort_allocator *slots, void *address) {
+  (void)slots;
+  kw_address_release(address);
+}
+
+static const OrtMemoryInfo *info_of(const ort_allocator *slots) {
+  return ((const allocator *)slots)->info;
+}
+
+static OrtStatus *get_stats(const ort_allocator *slots, OrtKeyValuePairs **out_stats) {
+  const allocator *self = (const allocator *)slots;
+  kw_memory_stats stats = {.struct_size = sizeof stats};
+  OrtStatus *status = kw_ort_status(kw_memory_get_stats(self->device, &stats), "the counts of memory");
+  const struct {
+    const char *key;
+    uint64_t value;
+  } pairs[] = {{"InUse", stats.allocated},
+               {"MaxInUse", stats.allocated_peak},
+               {"TotalAllocated", stats.held},
+               {"NumAllocs", self->allocations},
+               {"NumArenaExtensions", stats.plugin_allocs}};
+  char text[32];
+  if (status) return status;
+  kw_ort->CreateKeyValuePairs(out_stats);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
+    snprintf(text, sizeof text, "%llu", (unsigned long long)pairs[i].value);
+    kw_ort->AddKeyValuePair(*out_stats, pairs[i].key, text);
+  }
+  return NULL;
+}
+
+OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator) {
+  const uint32_t index = kw_ort_eps->MemoryDevice_GetDeviceId(kw_ort_eps->MemoryInfo_GetMemoryDevice(info));
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  allocator *self = calloc(1, sizeof *self);
+  OrtStatus *status;
+  if (!self) return kw_ort_refuse(ORT_FAIL, "no memory for an allocator");
+  self->slots = (ort_allocator){.version = KW_ORT_API_VERSION,
+                                .Alloc = allocate,
+                                .Free = release,
+                                .Info = info_of,
+                                .Reserve = allocate,
+                                .GetStats = get_stats};
+  status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
+  if (!status) status = kw_ort_status(kw_device_open(entry.name, &self->device), "opening the device");
+  if (!status) status = kw_ort_memory_info(index, OrtDeviceMemoryType_DEFAULT, &self->info);
+  if (status) {
+    if (self->device) kw_device_close(self->device);
+    free(self);
+    return status;
+  }
+  *out_allocator = &self->slots;
+  return NULL;
+}
+
+void kw_ort_allocator_release(ort_allocator *slots) {
+  allocator *self = (allocator *)slots;
+  kw_ort->ReleaseMemoryInfo(self->info);
+  kw_device_close(self->device);
+  free(self);
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+static bool ours(const OrtMemoryDevice *device) {
+  return kw_ort_eps->MemoryDevice_GetVendorId(device) == KW_ORT_VENDOR_ID;
+}
+
+static bool hosts(const OrtMemoryDevice *device) {
+  return kw_ort_eps->MemoryDevice_GetDeviceType(device) == OrtMemoryInfoDeviceType_CPU ||
+         kw_ort_eps->MemoryDevice_GetMemoryType(device) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
+}
+
+static bool can_copy(const ort_data_transfer *slots, const OrtMemoryDevice *from, const OrtMemoryDevice *to) {
+  (void)slots;
+  return (ours(from) && (ours(to) || hosts(to))) || (hosts(from) && ours(to));
+}
+
+static kw_status copy_bytes(const void *from, void *to, size_t bytes) {
+  const bool from_device = kw_address_device(from) != NULL, to_device = kw_address_device(to) != NULL;
+  const int64_t shape[1] = {(int64_t)bytes}, strides[1] = {1};
+  kw_tensor *source = NULL, *target = NULL;
+  kw_status status = KW_OK;
+  if (from_device) status = kw_tensor_at(from, KW_U8, 1, shape, strides, &source);
+  if (status == KW_OK && to_device) status = kw_tensor_at(to, KW_U8, 1, shape, strides, &target);
+  if (status == KW_OK) {
+    if (source && target) {
+      status = kw_tensor_copy_async(target, NULL, source, NULL);
+    } else if (source) {
+      status = kw_tensor_read(source, to);
+    } else if (target) {
+      status = kw_tensor_write(target, from);
+    } else {
+      memcpy(to, from, bytes);
+    }
+  }
+  kw_tensor_release(source);
+  kw_tensor_release(target);
+  return status;
+}
+
+OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to) {
+  void *source = NULL, *target = NULL;
+  size_t bytes = 0;
+  OrtStatus *status = kw_ort->GetTensorSizeInBytes(from, &bytes);
+  if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &source);
+  if (!status) status = kw_ort->GetTensorMutableData(to, &target);
+  if (status || bytes == 0) return status;
+  return kw_ort_status(copy_bytes(source, target, bytes), "a copy");
+}
+
+static OrtStatus *copy_tensors(ort_data_transfer *slots, const OrtValue **from, OrtValue **to, OrtSyncStream **streams,
+                               size_t count) {
+  OrtStatus *status = NULL;
+  (void)slots;
+  (void)streams;
+  for (size_t i = 0; i < count && !status; ++i) status = kw_ort_copy(from[i], to[i]);
+  return status;
+}
+
+static void keep(ort_data_transfer *slots) {
+  (void)slots; /* it is part of its factory */
+}
+
+void kw_ort_transfer_init(ort_data_transfer *transfer) {
+  *transfer = (ort_data_transfer){
+      .ort_version_supported = KW_ORT_API_VERSION, .Release = keep, .CanCopy = can_copy, .CopyTensors = copy_tensors};
+}

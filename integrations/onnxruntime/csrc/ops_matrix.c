@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrix products.
+ */
+#include <string.h>
+
+#include "ops.h"
+
+/* NumPy's matmul: a vector is a row or a column, dimensions before the last two broadcast. */
+value *run_matmul(run *run, const value *a, const value *b, int output) {
+  int64_t batch[KW_MAX_RANK], left[KW_MAX_RANK], right[KW_MAX_RANK], result[KW_MAX_RANK];
+  const bool row = a && a->ref.rank == 1, column = b && b->ref.rank == 1;
+  unsigned batches, rank;
+  const value *product;
+  if (!a || !b || run->failed) return NULL;
+  if (row) a = run_unsqueeze(run, a, 0);
+  if (column) b = run_unsqueeze(run, b, 1);
+  if (!a || !b) return NULL;
+  if (a->ref.rank == 2 && b->ref.rank == 2 && !row && !column) {
+    if (output >= 0) return CALL_TO(run, (unsigned)output, "mm", arg(a), arg(b)), NULL;
+    return CALL(run, "mm", arg(a), arg(b));
+  }
+  rank = a->ref.rank > b->ref.rank ? a->ref.rank : b->ref.rank;
+  batches = rank - 2;
+  for (unsigned d = 0; d < batches; ++d) {
+    const int from_a = (int)d - (int)(rank - a->ref.rank), from_b = (int)d - (int)(rank - b->ref.rank);
+    const int64_t of_a = from_a >= 0 ? a->ref.shape[from_a] : 1, of_b = from_b >= 0 ? b->ref.shape[from_b] : 1;
+    batch[d] = of_a == 1 ? of_b : of_a;
+  }
+  memcpy(left, batch, sizeof left);
+  memcpy(right, batch, sizeof right);
+  memcpy(left + batches, a->ref.shape + a->ref.rank - 2, 2 * sizeof *left);
+  memcpy(right + batches, b->ref.shape + b->ref.rank - 2, 2 * sizeof *right);
+  memcpy(result, batch, sizeof result);
+  rank = batches;
+  if (!row) result[rank++] = left[batches];
+  if (!column) result[rank++] = right[batches + 1];
+  product = run_product(run, run_expand(run, a, batches + 2, left), run_expand(run, b, batches + 2, right), batches);
+  if (output < 0) return run_reshape(run, product, rank, result);
+  run_put_as(run, (unsigned)output, product, rank, result);
+  return NULL;
+}
+
+/* Of two values with the same `batches` dimensions before the last two: [product of the batches, rows, columns]. */
+value *run_product(run *run, const value *a, const value *b, unsigned batches) {
+  int64_t left[3] = {1}, right[3] = {1};
+  if (!a || !b) return NULL;
+  for (unsigned d = 0; d < batches; ++d) left[0] *= a->ref.shape[d];
+  memcpy(left + 1, a->ref.shape + batches, 2 * sizeof *left);
+  memcpy(right + 1, b->ref.shape + batches, 2 * sizeof *right);
+  right[0] = left[0];
+  return CALL(run, "bmm", arg(run_reshape(run, a, 3, left)), arg(run_reshape(run, b, 3, right)));
+}
+
+bool op_matmul(run *run) {
+  run_matmul(run, run_input(run, 0), run_input(run, 1), 0);
+  return !run->failed;
+}
+
+bool op_gemm(run *run) {
+  const value *a = run_input(run, 0), *b = run_input(run, 1), *c = run_input(run, 2);
+  const double alpha = node_float(run->node, "alpha", 1), beta = node_float(run->node, "beta", 1);
+  if (!a || !b) return run_refuse(run, "an input is missing");
+  if (node_int(run->node, "transA", 0)) a = run_permute(run, a, (int64_t[]){1, 0});
+  if (node_int(run->node, "transB", 0)) b = run_permute(run, b, (int64_t[]){1, 0});
+  if (!a || !b) return false;
+  if (!c && alpha == 1) return CALL_TO(run, 0, "mm", arg(a), arg(b));
+  if (!c) return CALL_TO(run, 0, "mul.Scalar", arg(CALL(run, "mm", arg(a), arg(b))), kw_arg_scalar_f64(alpha));
+  if (c->ref.rank > 2) return run_refuse(run, "C of rank %u", c->ref.rank);
+  return CALL_TO(run, 0, "addmm", arg(c), arg(a), arg(b), kw_arg_scalar_f64(beta), kw_arg_scalar_f64(alpha));
+}

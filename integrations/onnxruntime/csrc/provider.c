@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The execution provider of a session: which nodes its device takes, and why not the others.
+ */
+#include "provider.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+static const char *get_name(const ort_ep *slots) {
+  return ((const provider *)slots)->factory->name;
+}
+
+static OrtStatus *get_kernel_registry(ort_ep *slots, const OrtKernelRegistry **out_registry) {
+  *out_registry = ((provider *)slots)->factory->registry;
+  return NULL;
+}
+
+static OrtStatus *on_run_end(ort_ep *slots, const OrtRunOptions *options, bool sync_stream) {
+  (void)options;
+  (void)sync_stream;
+  return kw_ort_status(kw_device_synchronize(((provider *)slots)->device), "the run's work on the device");
+}
+
+/* ---- Which nodes ---------------------------------------------------------------------------------------------------
+ */
+
+/* A size that is not known before the model runs is taken for one of these: one that any window fits into, and one that
+ * goes with every other. */
+static const int64_t guesses[] = {64, 1};
+
+static OrtStatus *describe_input(run *run, unsigned index, const OrtValueInfo *info, int64_t guess) {
+  const OrtTypeInfo *type = NULL;
+  const OrtTensorTypeAndShapeInfo *tensor = NULL;
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  int64_t shape[KW_MAX_RANK];
+  size_t rank = 0;
+  bool constant = false;
+  value *described = &run->values[run->value_count];
+  OrtStatus *status = kw_ort->GetValueInfoTypeInfo(info, &type);
+  if (!status) status = kw_ort->CastTypeInfoToTensorInfo(type, &tensor);
+  if (!status && !tensor) run_refuse(run, "input %u is no tensor", index);
+  if (!status && tensor) status = kw_ort->GetTensorElementType(tensor, &element);
+  if (!status && tensor) status = kw_ort->GetDimensionsCount(tensor, &rank);
+  if (status || run->failed) return status;
+  if (node_dtype_of(element) == KW_DTYPE_NONE)
+    run_refuse(run, "input %u is of a type that Keyway does not have", index);
+  if (rank > KW_MAX_RANK) run_refuse(run, "input %u has rank %zu", index, rank);
+  if (run->failed) return NULL;
+  status = kw_ort->GetDimensions(tensor, shape, rank);
+  for (size_t d = 0; d < rank; ++d)
+    if (shape[d] < 0) shape[d] = guess, run->guessed = true;
+  described->ref = kw_meta(node_dtype_of(element), (uint32_t)rank, shape);
+  ++run->value_count;
+  run->inputs[index] = described;
+  if (!status) status = kw_ort->ValueInfo_IsConstantInitializer(info, &constant);
+  if (!status && constant) status = kw_ort->ValueInfo_GetInitializerValue(info, &run->constants[index]);
+  return status;
+}
+
+static OrtStatus *describe_output(run *run, unsigned index, const OrtValueInfo *info) {
+  const OrtTypeInfo *type = NULL;
+  const OrtTensorTypeAndShapeInfo *tensor = NULL;
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  OrtStatus *status = kw_ort->GetValueInfoTypeInfo(info, &type);
+  if (!status && type) status = kw_ort->CastTypeInfoToTensorInfo(type, &tensor);
+  if (!status && tensor) status = kw_ort->GetTensorElementType(tensor, &element);
+  if (!status) run->output_dtypes[index] = node_dtype_of(element);
+  return status;
+}
+
+static OrtStatus *describe_node(run *run, int64_t guess) {
+  const OrtValueInfo *inputs[RUN_MAX_INPUTS], *outputs[RUN_MAX_INPUTS];
+  size_t input_count = 0, output_count = 0;
+  OrtStatus *status = kw_ort->Node_GetNumInputs(run->node->in_graph, &input_count);
+  if (!status) status = kw_ort->Node_GetNumOutputs(run->node->in_graph, &output_count);
+  if (!status && (input_count > RUN_MAX_INPUTS || output_count > RUN_MAX_INPUTS)) {
+    run_refuse(run, "it has %zu inputs and %zu outputs", input_count, output_count);
+    return NULL;
+  }
+  if (!status) status = kw_ort->Node_GetInputs(run->node->in_graph, inputs, input_count);
+  if (!status) status = kw_ort->Node_GetOutputs(run->node->in_graph, outputs, output_count);
+  run->input_count = (unsigned)input_count;
+  run->node->output_count = (unsigned)output_count;
+  for (unsigned i = 0; i < input_count && !status && !run->failed; ++i)
+    if (inputs[i]) status = describe_input(run, i, inputs[i], guess);
+  for (unsigned i = 0; i < RUN_MAX_RESULTS; ++i) run->output_dtypes[i] = KW_DTYPE_NONE;
+  for (unsigned i = 0; i < output_count && i < RUN_MAX_RESULTS && !status; ++i)
+    if (outputs[i]) status = describe_output(run, i, outputs[i]);
+  return status;
+}
+
+/* Whether the device can run a node; `why` says why not. */
+static OrtStatus *ask(const provider *self, const OrtNode *in_graph, const kernel_rows *rows, bool *out_takes,
+                      char *why, size_t size) {
+  node node = {.in_graph = in_graph};
+  run *run = calloc(1, sizeof *run);
+  OrtStatus *status = run ? NULL : kw_ort_refuse(ORT_FAIL, "no memory to look at a node");
+  *out_takes = false;
+  for (size_t i = 0; i < sizeof guesses / sizeof *guesses && !status && !*out_takes; ++i) {
+    memset(run, 0, sizeof *run);
+    run->node = &node;
+    run->device = self->device;
+    status = describe_node(run, guesses[i]);
+    if (!status && !run->failed) kernel_rows_run(rows, run);
+    *out_takes = !status && !run->failed;
+    if (i == 0) snprintf(why, size, "%s", run->failed ? run->why : "");
+    if (!run->guessed) break;
+  }
+  node_end(&node);
+  free(run);
+  return status;
+}
+
+/* Whether an operator is among those that the option "operators" makes visible. */
+static bool visible(const provider *self, const char *op_type) {
+  const size_t length = strlen(op_type);
+  const char *at = self->only;
+  if (!at) return true;
+  for (; (at = strstr(at, op_type)) != NULL; ++at)
+    if ((at == self->only || at[-1] == ',') && (at[length] == ',' || !at[length])) return true;
+  return false;
+}
+
+static OrtStatus *look_at(const provider *self, const OrtNode *in_graph, OrtEpGraphSupportInfo *support, FILE *report) {
+  const char *name = "", *op_type = "", *domain = "";
+  const OrtKernelDef *definition = NULL;
+  const kernel_rows *rows;
+  char why[600] = "";
+  bool takes = false;
+  int since = 0;
+  OrtStatus *status = kw_ort->Node_GetOperatorType(in_graph, &op_type);
+  if (!status) status = kw_ort->Node_GetDomain(in_graph, &domain);
+  if (!status) status = kw_ort->Node_GetName(in_graph, &name);
+  if (!status) status = kw_ort->Node_GetSinceVersion(in_graph, &since);
+  if (!status) status = kw_ort_eps->EpGraphSupportInfo_LookUpKernel(support, in_graph, &definition);
+  if (status) return status;
+  rows = definition ? kernel_rows_of(domain, op_type, since) : NULL;
+  if (!visible(self, op_type)) {
+    snprintf(why, sizeof why, "the option 'operators' leaves it out");
+  } else if (!rows) {
+    snprintf(why, sizeof why, "the operator is not mapped in its version %d", since);
+  } else {
+    status = ask(self, in_graph, rows, &takes, why, sizeof why);
+  }
+  if (!status && takes) status = kw_ort_eps->EpGraphSupportInfo_AddSingleNode(support, in_graph);
+  for (char *c = why; *c; ++c)
+    if (*c == '\n' || *c == '\t') *c = ' ';
+  if (report)
+    fprintf(report, "%s\t%s\t%s\t%s\n", takes ? kw_device_name(self->device) : "", op_type, name, takes ? "" : why);
+  return status;
+}
+
+static OrtStatus *get_capability(ort_ep *slots, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
+  const provider *self = (const provider *)slots;
+  size_t count = 0;
+  const OrtNode **nodes;
+  FILE *report;
+  OrtStatus *status = kw_ort->Graph_GetNumNodes(graph, &count);
+  if (status) return status;
+  nodes = calloc(count ? count : 1, sizeof *nodes);
+  if (!nodes) return kw_ort_refuse(ORT_FAIL, "no memory for a list of %zu nodes", count);
+  report = self->report ? fopen(self->report, "ae") : NULL;
+  if (self->report && !report) status = kw_ort_refuse(ORT_FAIL, "the report %s cannot be written", self->report);
+  if (!status) status = kw_ort->Graph_GetNodes(graph, nodes, count);
+  for (size_t i = 0; i < count && !status; ++i) status = look_at(self, nodes[i], support, report);
+  if (report) fclose(report);
+  free(nodes);
+  return status;
+}
+
+/* ---- Options: ep.keyway.NAME.OPTION of the session -----------------------------------------------------------------
+ */
+
+static OrtStatus *set_option(provider *self, const char *option, const char *text) {
+  if (strcmp(option, "math") == 0) {
+    for (kw_math_mode mode = KW_MATH_HIGHEST; mode <= KW_MATH_FAST; ++mode)
+      if (strcmp(kw_math_mode_name(mode), text) == 0) return kw_ort_status(kw_math_mode_set(mode), "the option 'math'");
+    return kw_ort_refuse(ORT_INVALID_ARGUMENT, "the option 'math' is highest, tf32 or fast, not '%s'", text);
+  }
+  if (strcmp(option, "autocast") == 0) {
+    self->autocast = strcmp(text, "off") == 0 ? KW_DTYPE_NONE : kw_dtype_from_name(text);
+    if (self->autocast == KW_F16 || self->autocast == KW_BF16 || strcmp(text, "off") == 0) return NULL;
+    return kw_ort_refuse(ORT_INVALID_ARGUMENT, "the option 'autocast' is f16, bf16 or off, not '%s'", text);
+  }
+  if (strcmp(option, "operators") == 0 || strcmp(option, "report") == 0) {
+    char **place = option[0] == 'o' ? &self->only : &self->report;
+    free(*place);
+    *place = strdup(text);
+    return *place ? NULL : kw_ort_refuse(ORT_FAIL, "no memory for the option '%s'", option);
+  }
+  return kw_ort_refuse(ORT_INVALID_ARGUMENT, "%s has no option '%s': it has math, autocast, operators and report",
+                       self->factory->name, option);
+}
+
+static OrtStatus *read_options(provider *self, const OrtSessionOptions *session) {
+  OrtKeyValuePairs *pairs = NULL;
+  const char *const *keys, *const *values;
+  char prefix[96];
+  size_t count = 0;
+  OrtStatus *status = kw_ort->GetSessionOptionsConfigEntries(session, &pairs);
+  if (status) return status;
+  snprintf(prefix, sizeof prefix, "ep.%s.", self->factory->name);
+  kw_ort->GetKeyValuePairs(pairs, &keys, &values, &count);
+  for (size_t i = 0; i < count && !status; ++i)
+    if (strncmp(keys[i], prefix, strlen(prefix)) == 0) status = set_option(self, keys[i] + strlen(prefix), values[i]);
+  kw_ort->ReleaseKeyValuePairs(pairs);
+  return status;
+}
+
+OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const OrtSessionOptions *options,
+                                  ort_ep **out_ep) {
+  provider *self = calloc(1, sizeof *self);
+  OrtStatus *status;
+  if (!self) return kw_ort_refuse(ORT_FAIL, "no memory for a provider");
+  self->factory = factory;
+  self->autocast = KW_DTYPE_NONE;
+  self->slots = (ort_ep){.ort_version_supported = KW_ORT_API_VERSION,
+                         .GetName = get_name,
+                         .GetCapability = get_capability,
+                         .OnRunEnd = on_run_end,
+                         .GetKernelRegistry = get_kernel_registry};
+  status = kw_ort_status(kw_device_open(device, &self->device), "opening the device");
+  if (!status) status = read_options(self, options);
+  if (status) {
+    kw_ort_provider_release(&self->slots);
+    return status;
+  }
+  *out_ep = &self->slots;
+  return NULL;
+}
+
+void kw_ort_provider_release(ort_ep *slots) {
+  provider *self = (provider *)slots;
+  if (self->device) kw_device_close(self->device);
+  free(self->only);
+  free(self->report);
+  free(self);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The objects that ONNX Runtime knows this library by: one factory for each plugin of Keyway, which offers the plugin's
+ * devices, and an execution provider for each session that uses one of them.
+ */
+#ifndef KEYWAY_ORT_PROVIDER_H
+#define KEYWAY_ORT_PROVIDER_H
+
+#include <keyway/keyway.h>
+
+#include "ort_tables.h"
+
+/* In ONNX Runtime's descriptions of memory: no vendor of PCI devices has this number. */
+#define KW_ORT_VENDOR_ID 0x4b57u
+
+/* As many of a plugin's devices are offered; ONNX Runtime asks for no more. */
+#define KW_ORT_DEVICES_AT_MOST 16
+
+/* ONNX Runtime's functions; set when it opens the library, before anything else is called. */
+extern const ort_api *kw_ort;
+extern const ort_ep_api *kw_ort_eps;
+
+typedef struct factory {
+  ort_ep_factory slots; /* first: ONNX Runtime sees only this */
+  char name[80];        /* of the provider: "keyway.npu" for the devices npu:0, npu:1, ... */
+  char key[64];         /* "npu" */
+  char vendor[64];
+  uint32_t first_device, device_count; /* of the list of kw_device_get_entry those whose plugin this is */
+  struct {
+    OrtHardwareDevice *hardware;
+    OrtMemoryInfo *memory;
+  } offered[KW_ORT_DEVICES_AT_MOST]; /* ONNX Runtime keeps no copies */
+  uint32_t offered_count;
+  OrtKernelRegistry *registry;
+  ort_data_transfer transfer;
+} factory;
+
+typedef struct provider {
+  ort_ep slots; /* first */
+  factory *factory;
+  kw_device *device;
+  uint32_t device_index;
+  kw_dtype autocast;
+  char *only;   /* operators that are visible, separated by commas; NULL: all */
+  char *report; /* a file that gets a line for each node; NULL: none */
+} provider;
+
+/* ONNX Runtime's status for Keyway's: NULL for KW_OK, otherwise `what` and the whole chain of Keyway's message. */
+OrtStatus *kw_ort_status(kw_status status, const char *what);
+/* One of the provider's own words. */
+OrtStatus *kw_ort_refuse(OrtErrorCode code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* memory.c */
+OrtStatus *kw_ort_memory_info(uint32_t device_index, OrtDeviceMemoryType type, OrtMemoryInfo **out_info);
+OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator);
+void kw_ort_allocator_release(ort_allocator *allocator);
+void kw_ort_transfer_init(ort_data_transfer *transfer);
+/* Copies one value between host and device, or two devices; the copy has happened when it returns. */
+OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to);
+
+/* provider.c */
+OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const OrtSessionOptions *options,
+                                  ort_ep **out_ep);
+void kw_ort_provider_release(ort_ep *ep);
+
+/* registry.c */
+OrtStatus *kw_ort_registry_make(const char *provider, OrtKernelRegistry **out_registry);
+
+#endif

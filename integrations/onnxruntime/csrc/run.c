@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inputs, calls and outputs of a run.
+ */
+#include "run.h"
+
+#include <keyway/interop.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "provider.h"
+
+bool run_refuse(run *run, const char *format, ...) {
+  va_list arguments;
+  if (run->failed) return false;
+  run->failed = true;
+  run->status = KW_ERR_UNSUPPORTED;
+  va_start(arguments, format);
+  vsnprintf(run->why, sizeof run->why, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool run_fail(run *run, kw_status status, const char *what) {
+  if (run->failed) return false;
+  run->failed = true;
+  run->status = status;
+  snprintf(run->why, sizeof run->why, "%s: %s", what, kw_error_message());
+  return false;
+}
+
+/* ONNX Runtime refused something. */
+static bool fail_ort(run *run, OrtStatus *status) {
+  if (!run->failed) {
+    run->failed = true;
+    run->status = KW_ERR_INTERNAL;
+    snprintf(run->why, sizeof run->why, "%s", kw_ort->GetErrorMessage(status));
+  }
+  kw_ort->ReleaseStatus(status);
+  return false;
+}
+
+bool run_asks(const run *run) {
+  return run->context == NULL;
+}
+
+void run_end(run *run) {
+  for (unsigned i = 0; i < run->value_count; ++i) kw_tensor_release(run->values[i].tensor);
+  run->value_count = 0;
+}
+
+static value *new_value(run *run) {
+  value *made = run->value_count < RUN_MAX_VALUES ? &run->values[run->value_count] : NULL;
+  if (!made) {
+    run_refuse(run, "its mapping needs more than %d values", RUN_MAX_VALUES);
+    return NULL;
+  }
+  memset(made, 0, sizeof *made);
+  ++run->value_count;
+  return made;
+}
+
+/* Takes the reference. */
+static value *keep(run *run, kw_tensor *tensor) {
+  value *made = new_value(run);
+  if (!made) {
+    kw_tensor_release(tensor);
+    return NULL;
+  }
+  made->tensor = tensor;
+  made->ref = *kw_tensor_describe(tensor);
+  return made;
+}
+
+/* The tensor of a value of ONNX Runtime's that lies in the device's memory. */
+static value *wrap(run *run, const OrtValue *from) {
+  OrtTensorTypeAndShapeInfo *info = NULL;
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  int64_t shape[KW_MAX_RANK];
+  kw_tensor_ref meta;
+  size_t rank = 0;
+  void *address = NULL;
+  kw_tensor *tensor = NULL;
+  kw_status made;
+  OrtStatus *status = kw_ort->GetTensorTypeAndShape(from, &info);
+  if (!status) status = kw_ort->GetTensorElementType(info, &type);
+  if (!status) status = kw_ort->GetDimensionsCount(info, &rank);
+  if (!status && rank <= KW_MAX_RANK) status = kw_ort->GetDimensions(info, shape, rank);
+  if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &address);
+  if (info) kw_ort->ReleaseTensorTypeAndShapeInfo(info);
+  if (status) {
+    fail_ort(run, status);
+    return NULL;
+  }
+  if (rank > KW_MAX_RANK) {
+    run_refuse(run, "rank %zu", rank);
+    return NULL;
+  }
+  meta = kw_meta(node_dtype_of(type), (uint32_t)rank, shape);
+  if (kw_address_device(address)) {
+    made = kw_tensor_at(address, meta.dtype, meta.rank, meta.shape, meta.strides, &tensor);
+  } else { /* without elements it need not lie anywhere */
+    made = kw_tensor_create(run->device, meta.dtype, meta.rank, meta.shape, &tensor);
+    if (made == KW_OK && kw_tensor_describe(tensor)->numel != 0) made = kw_tensor_write(tensor, address);
+  }
+  if (made == KW_OK) return keep(run, tensor);
+  run_fail(run, made, "an input or output");
+  return NULL;
+}
+
+static const OrtValue *input_value(run *run, unsigned index) {
+  const OrtValue *found = NULL;
+  OrtStatus *status;
+  if (index >= run->input_count) return NULL;
+  if (run_asks(run)) return run->constants[index];
+  status = kw_ort->KernelContext_GetInput(run->context, index, &found);
+  if (status) fail_ort(run, status);
+  return found;
+}
+
+value *run_input(run *run, unsigned index) {
+  const OrtValue *found;
+  if (index >= run->input_count) return NULL;
+  if (run->inputs[index] || run_asks(run)) return run->inputs[index];
+  found = input_value(run, index);
+  if (found) run->inputs[index] = wrap(run, found);
+  return run->inputs[index];
+}
+
+static int64_t int_at(const void *data, ONNXTensorElementDataType type, size_t i) {
+  switch (type) {
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
+      return ((const int64_t *)data)[i];
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
+      return ((const int32_t *)data)[i];
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16:
+      return ((const int16_t *)data)[i];
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
+      return ((const int8_t *)data)[i];
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
+      return (int64_t)((const uint64_t *)data)[i];
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
+      return ((const uint8_t *)data)[i];
+    default:
+      return 0;
+  }
+}
+
+static double float_at(const void *data, ONNXTensorElementDataType type, size_t i) {
+  switch (type) {
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
+      return (double)((const float *)data)[i];
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
+      return ((const double *)data)[i];
+    default:
+      return (double)int_at(data, type, i);
+  }
+}
+
+/* The elements of a value in host memory. */
+static const void *host_data(run *run, const OrtValue *from, ONNXTensorElementDataType *out_type, size_t *out_count) {
+  OrtTensorTypeAndShapeInfo *info = NULL;
+  int64_t shape[KW_MAX_RANK];
+  size_t rank = 0;
+  void *data = NULL;
+  OrtStatus *status = kw_ort->GetTensorTypeAndShape(from, &info);
+  *out_count = 1;
+  if (!status) status = kw_ort->GetTensorElementType(info, out_type);
+  if (!status) status = kw_ort->GetDimensionsCount(info, &rank);
+  if (!status) status = kw_ort->GetDimensions(info, shape, rank < KW_MAX_RANK ? rank : KW_MAX_RANK);
+  if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &data);
+  if (info) kw_ort->ReleaseTensorTypeAndShapeInfo(info);
+  if (status) {
+    fail_ort(run, status);
+    return NULL;
+  }
+  for (size_t d = 0; d < rank; ++d) *out_count *= (size_t)shape[d];
+  return data;
+}
+
+bool run_has_ints(const run *run, unsigned index) {
+  const OrtValue *found = NULL;
+  if (index >= run->input_count) return false;
+  if (run_asks(run)) return run->inputs[index] || run->constants[index];
+  if (kw_ort->KernelContext_GetInput(run->context, index, &found)) return false;
+  return found != NULL;
+}
+
+bool run_ints(run *run, unsigned index, ints *out_ints) {
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const OrtValue *from = input_value(run, index);
+  size_t count = 0;
+  const void *data = from ? host_data(run, from, &type, &count) : NULL;
+  out_ints->count = 0;
+  if (!from || run->failed) return false;
+  if (count > RUN_MAX_INTS) return run_refuse(run, "input %u has more than %d numbers", index, RUN_MAX_INTS);
+  for (size_t i = 0; i < count; ++i) out_ints->at[i] = int_at(data, type, i);
+  out_ints->count = (unsigned)count;
+  return true;
+}
+
+void run_ints_or(run *run, unsigned index, ints *out_ints, const int64_t *guess, unsigned count) {
+  if (run_ints(run, index, out_ints) || run->failed) return;
+  if (!run_asks(run)) {
+    run_refuse(run, "it has no input %u", index);
+    return;
+  }
+  run->guessed = true;
+  for (unsigned i = 0; i < count; ++i) out_ints->at[i] = guess[i];
+  out_ints->count = count;
+}
+
+bool run_number(run *run, unsigned index, double *out_number) {
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const OrtValue *from = input_value(run, index);
+  size_t count = 0;
+  const void *data = from ? host_data(run, from, &type, &count) : NULL;
+  if (!data || count == 0) return false;
+  *out_number = float_at(data, type, 0);
+  return true;
+}
+
+bool run_wants(const run *run, unsigned output) {
+  return output < run->node->output_count;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+kw_value arg(const value *value) {
+  if (!value) return kw_arg_none();
+  return value->tensor ? kw_arg_tensor(value->tensor) : kw_arg_meta(&value->ref);
+}
+
+kw_value run_list(const run *run, value *const *values, unsigned count, const kw_tensor_ref **refs) {
+  kw_value list = kw_arg_meta_list(refs, count);
+  for (unsigned i = 0; i < count; ++i)
+    refs[i] = !values[i] ? NULL : values[i]->tensor ? kw_tensor_describe(values[i]->tensor) : &values[i]->ref;
+  if (!run_asks(run)) list.tag = KW_TAG_TENSOR_LIST;
+  return list;
+}
+
+static bool ask(run *run, const kw_op *op, const char *name, const kw_value *args, unsigned count, value **results,
+                unsigned result_count) {
+  kw_tensor_ref *refs[RUN_MAX_RESULTS];
+  kw_status status;
+  for (unsigned i = 0; i < result_count; ++i) {
+    results[i] = new_value(run);
+    if (!results[i]) return false;
+    results[i]->ref.struct_size = sizeof results[i]->ref;
+    refs[i] = &results[i]->ref;
+  }
+  status = kw_op_infer(op, args, count, refs, result_count);
+  if (status == KW_OK) status = kw_op_can_run(op, run->device, args, count, NULL);
+  return status == KW_OK || run_fail(run, status, name);
+}
+
+static bool infer(run *run, const kw_op *op, const char *name, const kw_value *args, unsigned count,
+                  unsigned result_count, kw_tensor_ref *refs) {
+  kw_tensor_ref *pointers[RUN_MAX_RESULTS];
+  kw_status status;
+  for (unsigned i = 0; i < result_count; ++i) {
+    refs[i].struct_size = sizeof refs[i];
+    pointers[i] = &refs[i];
+  }
+  status = kw_op_infer(op, args, count, pointers, result_count);
+  return status == KW_OK || run_fail(run, status, name);
+}
+
+static bool call(run *run, const kw_op *op, const char *name, const kw_value *args, unsigned count, value **results,
+                 unsigned result_count, const int *to) {
+  kw_tensor_ref refs[RUN_MAX_RESULTS];
+  kw_tensor *outs[RUN_MAX_RESULTS] = {NULL};
+  kw_status status;
+  bool given = false;
+  for (unsigned i = 0; to && i < result_count; ++i) given = given || to[i] >= 0;
+  if (given && !infer(run, op, name, args, count, result_count, refs)) return false;
+  for (unsigned i = 0; given && i < result_count; ++i) {
+    if (to[i] < 0) continue;
+    results[i] = run_output(run, (unsigned)to[i], refs[i].dtype, refs[i].rank, refs[i].shape);
+    if (results[i]) outs[i] = results[i]->tensor;
+    if (run->failed) return false;
+  }
+  status = kw_op_call(op, kw_stream_default(run->device), args, count, outs, result_count);
+  if (status != KW_OK) return run_fail(run, status, name);
+  for (unsigned i = 0; i < result_count; ++i)
+    if (!results[i] && outs[i]) results[i] = keep(run, outs[i]);
+  return !run->failed;
+}
+
+static bool put_dtype(run *run, unsigned output, kw_dtype dtype) {
+  const kw_dtype wanted = run_asks(run) && output < RUN_MAX_RESULTS ? run->output_dtypes[output] : KW_DTYPE_NONE;
+  if (wanted == KW_DTYPE_NONE || wanted == dtype) return true;
+  return run_refuse(run, "output %u would be %s, not %s", output, kw_dtype_name(dtype), kw_dtype_name(wanted));
+}
+
+bool run_op(run *run, const char *name, const kw_value *args, unsigned count, value **out_results, const int *to) {
+  kw_op_info info = {.struct_size = sizeof info};
+  value *results[RUN_MAX_RESULTS] = {NULL};
+  const kw_op *op;
+  if (run->failed) return false;
+  op = kw_op_find(name);
+  if (!op || kw_op_get_info(op, &info) != KW_OK) return run_fail(run, KW_ERR_NOT_FOUND, name);
+  if (info.result_count > RUN_MAX_RESULTS) return run_refuse(run, "%s has too many results", name);
+  if (run_asks(run)) {
+    if (!ask(run, op, name, args, count, results, info.result_count)) return false;
+    for (unsigned i = 0; to && i < info.result_count; ++i)
+      if (to[i] >= 0 && run_wants(run, (unsigned)to[i]) && !put_dtype(run, (unsigned)to[i], results[i]->ref.dtype))
+        return false;
+  } else if (!call(run, op, name, args, count, results, info.result_count, to)) {
+    return false;
+  }
+  for (unsigned i = 0; out_results && i < info.result_count; ++i) out_results[i] = results[i];
+  return true;
+}
+
+value *run_call(run *run, const char *op, const kw_value *args, unsigned count) {
+  value *results[RUN_MAX_RESULTS] = {NULL};
+  return run_op(run, op, args, count, results, NULL) ? results[0] : NULL;
+}
+
+bool run_call_to(run *run, unsigned output, const char *op, const kw_value *args, unsigned count) {
+  const int to[RUN_MAX_RESULTS] = {(int)output, -1, -1, -1};
+  return run_op(run, op, args, count, NULL, to);
+}
+
+/* ---- Outputs ----------------------------------------------------------------------------------------------------- */
+
+value *run_output(run *run, unsigned output, kw_dtype dtype, unsigned rank, const int64_t *shape) {
+  OrtValue *made = NULL;
+  OrtStatus *status;
+  value *wrapped;
+  if (run->failed || !run_wants(run, output)) return NULL;
+  if (run_asks(run)) {
+    wrapped = new_value(run);
+    if (!wrapped || !put_dtype(run, output, dtype)) return NULL;
+    wrapped->ref = kw_meta(dtype, rank, shape);
+    return wrapped;
+  }
+  status = kw_ort->KernelContext_GetOutput(run->context, output, shape, rank, &made);
+  if (status) {
+    fail_ort(run, status);
+    return NULL;
+  }
+  if (!made) return NULL;
+  wrapped = wrap(run, made);
+  if (!wrapped || wrapped->ref.dtype == dtype) return wrapped;
+  run_refuse(run, "output %u is %s, not %s", output, kw_dtype_name(wrapped->ref.dtype), kw_dtype_name(dtype));
+  return NULL;
+}
+
+bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, const int64_t *shape) {
+  value *to;
+  if (run->failed || !from) return false;
+  if (!run_wants(run, output)) return true;
+  to = run_output(run, output, from->ref.dtype, rank, shape);
+  if (!to) return !run->failed;
+  to = run_view(run, to, from->ref.rank, from->ref.shape, NULL, 0);
+  if (!to) return false;
+  if (run_asks(run) || to->ref.numel > 0)
+    return run_op(run, "copy_", (kw_value[]){arg(to), arg(from), kw_arg_bool(false)}, 3, NULL, NULL);
+  return true;
+}
+
+bool run_put(run *run, unsigned output, const value *from) {
+  return from && run_put_as(run, output, from, from->ref.rank, from->ref.shape);
+}
+
+bool run_put_ints(run *run, unsigned output, unsigned rank, const int64_t *shape, const int64_t *numbers) {
+  OrtValue *made = NULL;
+  void *data = NULL;
+  size_t bytes = sizeof *numbers;
+  OrtStatus *status;
+  if (run->failed) return false;
+  if (run_asks(run)) return put_dtype(run, output, KW_I64);
+  status = kw_ort->KernelContext_GetOutput(run->context, output, shape, rank, &made);
+  if (!status) status = kw_ort->GetTensorMutableData(made, &data);
+  if (status) return fail_ort(run, status);
+  for (unsigned d = 0; d < rank; ++d) bytes *= (size_t)shape[d];
+  if (bytes) memcpy(data, numbers, bytes);
+  return true;
+}

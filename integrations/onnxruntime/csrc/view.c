@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Views of values, and the moves that make a value one.
+ */
+#include <string.h>
+
+#include "ops.h"
+
+bool run_axis(run *run, int64_t axis, unsigned rank, unsigned *out_axis) {
+  if (axis < -(int64_t)rank || axis >= (int64_t)rank)
+    return run_refuse(run, "axis %lld of rank %u", (long long)axis, rank);
+  *out_axis = (unsigned)(axis < 0 ? axis + rank : axis);
+  return true;
+}
+
+/* A value that is put together here: where it is only asked a descriptor, otherwise a tensor. */
+static value *make(run *run, const value *of, const kw_tensor_ref *ref, int64_t offset) {
+  value *made;
+  kw_tensor *tensor = NULL;
+  kw_status status;
+  if (run->failed) return NULL;
+  if (run->value_count == RUN_MAX_VALUES) {
+    run_refuse(run, "its mapping needs more than %d values", RUN_MAX_VALUES);
+    return NULL;
+  }
+  made = &run->values[run->value_count];
+  memset(made, 0, sizeof *made);
+  made->ref = *ref;
+  if (!run_asks(run)) {
+    const uint64_t start = (of ? of->ref.offset : 0) + (uint64_t)offset * kw_dtype_size(ref->dtype);
+    if (of) {
+      status = kw_tensor_reinterpret(of->tensor, ref->dtype, ref->rank, ref->shape, ref->strides, start, &tensor);
+    } else {
+      status = kw_tensor_create(run->device, ref->dtype, ref->rank, ref->shape, &tensor);
+    }
+    if (status != KW_OK) {
+      run_fail(run, status, "a view");
+      return NULL;
+    }
+    made->tensor = tensor;
+    made->ref = *kw_tensor_describe(tensor);
+  }
+  ++run->value_count;
+  return made;
+}
+
+static bool contiguous(const kw_tensor_ref *ref) {
+  int64_t expected = 1;
+  for (unsigned d = ref->rank; d-- > 0;) {
+    if (ref->shape[d] != 1 && ref->strides[d] != expected) return false;
+    expected *= ref->shape[d];
+  }
+  return true;
+}
+
+static int64_t elements(unsigned rank, const int64_t *shape) {
+  int64_t count = 1;
+  for (unsigned d = 0; d < rank; ++d) count *= shape[d];
+  return count;
+}
+
+value *run_empty(run *run, kw_dtype dtype, unsigned rank, const int64_t *shape) {
+  kw_tensor_ref ref;
+  if (run->failed) return NULL;
+  ref = kw_meta(dtype, rank, shape);
+  ref.numel = elements(rank, shape);
+  return make(run, NULL, &ref, 0);
+}
+
+/* Strides of NULL: contiguous ones. `offset` in elements from the value's first. */
+value *run_view(run *run, const value *of, unsigned rank, const int64_t *shape, const int64_t *strides,
+                int64_t offset) {
+  kw_tensor_ref ref;
+  if (run->failed || !of) return NULL;
+  if (rank > KW_MAX_RANK) {
+    run_refuse(run, "rank %u", rank);
+    return NULL;
+  }
+  ref = kw_meta(of->ref.dtype, rank, shape);
+  ref.numel = elements(rank, shape);
+  if (strides) memcpy(ref.strides, strides, rank * sizeof *strides);
+  return make(run, of, &ref, offset);
+}
+
+value *run_permute(run *run, const value *of, const int64_t *dims) {
+  int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
+  if (run->failed || !of) return NULL;
+  for (unsigned d = 0; d < of->ref.rank; ++d) {
+    unsigned from = 0;
+    if (!run_axis(run, dims[d], of->ref.rank, &from)) return NULL;
+    shape[d] = of->ref.shape[from];
+    strides[d] = of->ref.strides[from];
+  }
+  return run_view(run, of, of->ref.rank, shape, strides, 0);
+}
+
+value *run_contiguous(run *run, const value *of) {
+  if (run->failed || !of) return NULL;
+  return contiguous(&of->ref) ? (value *)(uintptr_t)of : CALL(run, "clone", arg(of));
+}
+
+value *run_reshape(run *run, const value *of, unsigned rank, const int64_t *shape) {
+  const value *whole = run_contiguous(run, of);
+  if (!whole) return NULL;
+  if (elements(rank, shape) != elements(whole->ref.rank, whole->ref.shape)) {
+    if (run->guessed && run_asks(run)) return run_empty(run, of->ref.dtype, rank, shape);
+    run_refuse(run, "a reshape of %lld elements to %lld", (long long)elements(whole->ref.rank, whole->ref.shape),
+               (long long)elements(rank, shape));
+    return NULL;
+  }
+  return run_view(run, whole, rank, shape, NULL, 0);
+}
+
+value *run_flatten(run *run, const value *of, unsigned axis) {
+  int64_t shape[2];
+  if (run->failed || !of) return NULL;
+  shape[0] = elements(axis, of->ref.shape);
+  shape[1] = elements(of->ref.rank - axis, of->ref.shape + axis);
+  return run_reshape(run, of, 2, shape);
+}
+
+value *run_expand(run *run, const value *of, unsigned rank, const int64_t *shape) {
+  int64_t strides[KW_MAX_RANK];
+  if (run->failed || !of) return NULL;
+  for (unsigned d = 0; d < rank; ++d) {
+    const int64_t before = (int64_t)d - ((int64_t)rank - of->ref.rank);
+    strides[d] = before >= 0 && of->ref.shape[before] == shape[d] ? of->ref.strides[before] : 0;
+    if (before >= 0 && of->ref.shape[before] != shape[d] && of->ref.shape[before] != 1) {
+      run_refuse(run, "an expand of %lld to %lld", (long long)of->ref.shape[before], (long long)shape[d]);
+      return NULL;
+    }
+  }
+  return run_view(run, of, rank, shape, strides, 0);
+}
+
+value *run_slice(run *run, const value *of, unsigned dim, int64_t start, int64_t count, int64_t step) {
+  int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
+  if (run->failed || !of) return NULL;
+  memcpy(shape, of->ref.shape, sizeof shape);
+  memcpy(strides, of->ref.strides, sizeof strides);
+  shape[dim] = count;
+  if (count > 1) strides[dim] *= step;
+  return run_view(run, of, of->ref.rank, shape, strides, count > 0 ? start * of->ref.strides[dim] : 0);
+}
+
+value *run_cast(run *run, const value *of, kw_dtype dtype) {
+  if (run->failed || !of) return NULL;
+  if (of->ref.dtype == dtype) return (value *)(uintptr_t)of;
+  return CALL(run, "_to_copy", arg(of), kw_arg_dtype(dtype));
+}
+
+value *run_unsqueeze(run *run, const value *of, unsigned dim) {
+  int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
+  if (run->failed || !of || of->ref.rank == KW_MAX_RANK) return NULL;
+  for (unsigned d = 0; d <= of->ref.rank; ++d) {
+    shape[d] = d == dim ? 1 : of->ref.shape[d - (d > dim)];
+    strides[d] = d == dim ? 1 : of->ref.strides[d - (d > dim)];
+  }
+  return run_view(run, of, of->ref.rank + 1u, shape, strides, 0);
+}
+
+value *run_range(run *run, int64_t count) {
+  return CALL(run, "arange.start_step", kw_arg_scalar_i64(0), kw_arg_scalar_i64(count), kw_arg_scalar_i64(1),
+              kw_arg_dtype(KW_I64));
+}
