@@ -4,6 +4,8 @@
  */
 #include "testing/test_parallel.h"
 
+#include <keyway/keyway.h>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,16 @@ __attribute__((visibility("default"))) const char *__tsan_default_options(void) 
   return "die_after_fork=0";
 }
 #endif
+
+/* A child's new threads get the stacks of its parent's, if those are large enough, and ThreadSanitizer stops where two
+ * threads have one address: these threads' stacks are smaller than the workers'. */
+static void start(pthread_t *out_thread, void *(*body)(void *), void *user) {
+  pthread_attr_t attributes;
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, KW_THREAD_STACK / 2), 0);
+  assert_int_equal(pthread_create(out_thread, &attributes, body, user), 0);
+  pthread_attr_destroy(&attributes);
+}
 
 /* The status of a child in which two threads meet, again and again, and in whose own child they do. */
 static int fork_and_meet(int generations) {
@@ -51,7 +63,7 @@ static void a_child_has_threads_of_its_own(void **state) {
   /* All workers are in a loop of another thread, which in the child does not go on. */
   hold h = {0};
   pthread_t thread;
-  assert_int_equal(pthread_create(&thread, NULL, call_held, &h), 0);
+  start(&thread, call_held, &h);
   while (atomic_load(&h.inside) < (int)kw_parallel_threads()) sched_yield();
   const int status = fork_and_meet(1);
   atomic_store(&h.over, true);
@@ -73,7 +85,7 @@ static void a_fork_may_come_at_any_time(void **state) {
   atomic_bool over = false;
   pthread_t threads[2];
   int status = 0;
-  for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, loop_until, &over), 0);
+  for (int i = 0; i < 2; i++) start(&threads[i], loop_until, &over);
   for (int i = 0; i < 20 && status == 0; i++) status = fork_and_meet(1);
   atomic_store(&over, true);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);

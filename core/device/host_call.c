@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions given to kw_stream_call_host that have not run yet, found by the token that the plugin gives back.
+ * The functions given to kw_stream_call_host that have not returned yet, found by the token that the plugin gives back.
  */
 #include "device/host_call.h"
 
@@ -16,32 +16,54 @@ typedef struct host_call {
   kw_stream *stream;
   void (*fn)(void *user);
   void *user;
+  bool runs;
   struct host_call *next;
 } host_call;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* not held while a plugin or a function runs */
-static host_call *calls, **calls_end = &calls;           /* in order of their tokens */
+static pthread_cond_t returned = PTHREAD_COND_INITIALIZER;
+static host_call *calls, **calls_end = &calls; /* in order of their tokens */
 static uint64_t last_token;
 
-static void run_and_free(host_call *call) {
+static void run(host_call *call) {
   kw_stream_enter_callback();
   call->fn(call->user);
   kw_stream_leave_callback();
+}
+
+/* Under the lock: the first that has not begun, by token, or with token 0 of a stream. */
+static host_call *find(uint64_t token, const kw_stream *stream) {
+  host_call *call = calls;
+  while (call != NULL && (call->runs || (token != 0 ? call->token != token : call->stream != stream))) {
+    call = call->next;
+  }
+  return call;
+}
+
+/* It runs from here on, on the calling thread. */
+static host_call *take(uint64_t token, const kw_stream *stream) {
+  pthread_mutex_lock(&lock);
+  host_call *call = find(token, stream);
+  if (call != NULL) call->runs = true;
+  pthread_mutex_unlock(&lock);
+  return call;
+}
+
+/* Under the lock. */
+static void remove_locked(host_call *call) {
+  host_call **link = &calls;
+  while (*link != call) link = &(*link)->next;
+  *link = call->next;
+  if (calls_end == &call->next) calls_end = link;
   free(call);
 }
 
-/* Takes a function out of the list; by token, or with token 0 the first one of a stream. */
-static host_call *take(uint64_t token, const kw_stream *stream) {
+static void run_taken(host_call *call) {
+  run(call);
   pthread_mutex_lock(&lock);
-  host_call **link = &calls;
-  while (*link != NULL && (token != 0 ? (*link)->token != token : (*link)->stream != stream)) link = &(*link)->next;
-  host_call *call = *link;
-  if (call != NULL) {
-    *link = call->next;
-    if (calls_end == &call->next) calls_end = link;
-  }
+  remove_locked(call);
+  pthread_cond_broadcast(&returned);
   pthread_mutex_unlock(&lock);
-  return call;
 }
 
 kw_status kw_host_call_run(uint64_t token) {
@@ -52,13 +74,35 @@ kw_status kw_host_call_run(uint64_t token) {
                    "; it never existed or has run already. Call it once per stream.call_host.",
                    token);
   }
-  run_and_free(call);
+  run_taken(call);
   return KW_OK;
 }
 
-/* A plugin drops what is enqueued on a lost device; the promise that each function runs once holds all the same. */
+/* Under the lock: whether a function of the stream's runs on another thread. A function waits for none: the other might
+ * be waiting for it. */
+static bool is_awaited(const kw_stream *stream) {
+  if (kw_stream_in_callback()) return false;
+  const host_call *call = calls;
+  while (call != NULL && !(call->runs && call->stream == stream)) call = call->next;
+  return call != NULL;
+}
+
+/* A plugin drops what is enqueued on a lost device; the promise that each function runs once holds all the same, and
+ * that none runs any more when its stream is gone. */
 void kw_host_call_run_dropped(const kw_stream *stream) {
-  for (host_call *call; (call = take(0, stream)) != NULL;) run_and_free(call);
+  for (host_call *call; (call = take(0, stream)) != NULL;) run_taken(call);
+  pthread_mutex_lock(&lock);
+  while (is_awaited(stream)) pthread_cond_wait(&returned, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+/* False: it runs, or has run. */
+static bool withdraw(uint64_t token) {
+  pthread_mutex_lock(&lock);
+  host_call *call = find(token, NULL);
+  if (call != NULL) remove_locked(call);
+  pthread_mutex_unlock(&lock);
+  return call != NULL;
 }
 
 static kw_status enqueue(host_call *call) {
@@ -70,8 +114,7 @@ static kw_status enqueue(host_call *call) {
   calls_end = &call->next;
   pthread_mutex_unlock(&lock);
   kw_status status = KW_ASK(device->slots, stream.call_host, device->handle, stream->handle, token);
-  if (status == KW_OK) return KW_OK;
-  free(take(token, NULL));
+  if (status == KW_OK || !withdraw(token)) return KW_OK; /* what runs was enqueued, whatever happened after that */
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));
 }
 
@@ -97,7 +140,8 @@ kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *u
     free(call);
   } else {
     status = KW_OK; /* a late error is the stream's */
-    run_and_free(call);
+    run(call);
+    free(call);
   }
   atomic_fetch_sub(&device->host_calls, 1);
   kw_device_release(device);

@@ -292,6 +292,58 @@ static void a_token_runs_once(void **state) {
   test_device_close(test);
 }
 
+static kw_status run_and_fail(void *device, void *stream, uint64_t token) {
+  (void)device;
+  (void)stream;
+  assert_ok(kw_host_call_run(token));
+  return KW_ERR_DEVICE_LOST;
+}
+
+/* As it happens where a plugin's process ends right after it has run the function. */
+static void what_has_run_was_enqueued(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  test->plugin.stream.call_host = run_and_fail;
+  int number = 9;
+  calls.count = 0;
+  assert_ok(kw_stream_call_host(test->device.default_stream, note, &number));
+  assert_int_equal(calls.count, 1);
+  test_device_close(test);
+}
+
+typedef struct slow_call {
+  atomic_bool begun, over;
+} slow_call;
+
+static void take_long(void *user) {
+  slow_call *call = user;
+  atomic_store(&call->begun, true);
+  for (int i = 0; i < 2000; i++) sched_yield();
+  atomic_store(&call->over, true);
+}
+
+static void *run_seen(void *unused) {
+  assert_ok(kw_host_call_run(seen_token));
+  return unused;
+}
+
+/* The plugin has nothing left to wait for, as that of a lost device. */
+static void no_function_runs_when_its_stream_is_gone(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  kw_stream *stream = stream_of(test);
+  slow_call call = {0};
+  pthread_t thread;
+  test->plugin.stream.call_host = keep_token;
+  assert_ok(kw_stream_call_host(stream, take_long, &call));
+  assert_int_equal(pthread_create(&thread, NULL, run_seen, NULL), 0);
+  while (!atomic_load(&call.begun)) sched_yield();
+  assert_ok(kw_stream_destroy(stream));
+  assert_true(atomic_load(&call.over));
+  pthread_join(thread, NULL);
+  test_device_close(test);
+}
+
 static void a_refused_call_host_never_runs(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
@@ -419,6 +471,8 @@ int main(void) {
       cmocka_unit_test(waits_for_the_device_leave_streams_their_errors),
       cmocka_unit_test(call_host_runs_in_order_once),
       cmocka_unit_test(a_token_runs_once),
+      cmocka_unit_test(what_has_run_was_enqueued),
+      cmocka_unit_test(no_function_runs_when_its_stream_is_gone),
       cmocka_unit_test(a_refused_call_host_never_runs),
       cmocka_unit_test(a_lost_device_still_runs_each_function),
       cmocka_unit_test(inside_a_callback),

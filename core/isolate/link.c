@@ -290,6 +290,13 @@ void kw_link_end(kw_link *link) {
   pthread_mutex_unlock(&link->lock);
 }
 
+bool kw_link_ends(kw_link *link) {
+  pthread_mutex_lock(&link->lock);
+  const bool ends = link->cause[0] != '\0';
+  pthread_mutex_unlock(&link->lock);
+  return ends;
+}
+
 kw_status kw_link_lost(kw_link *link) {
   char text[512];
   if (kw_error_offered(KW_ERR_DEVICE_LOST)) return KW_ERR_DEVICE_LOST; /* this thread's call has said it */

@@ -66,6 +66,9 @@ static inline bool kw_link_is_dead(const kw_link *link) {
   return atomic_load_explicit(&link->dead, memory_order_acquire);
 }
 
+/* Whether the process has ended or was told to. */
+bool kw_link_ends(kw_link *link);
+
 /* KW_ERR_DEVICE_LOST with the text that says how the process ended, or ends: a call waits for that moment. */
 kw_status kw_link_lost(kw_link *link);
 

@@ -38,7 +38,10 @@ static char *read_text(const char *name, kw_status *out_status) {
     if (errno != ENOENT) *out_status = kw_fail(why, "the manifest %s cannot be read: %s", name, strerror(errno));
     return NULL;
   }
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > (off_t)SIZE_LIMIT) {
+  if (fstat(file, &info) != 0) {
+    const kw_status why = kw_errno_is_shortage(errno) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
+    *out_status = kw_fail(why, "the manifest %s cannot be read: %s", name, strerror(errno));
+  } else if (!S_ISREG(info.st_mode) || info.st_size > (off_t)SIZE_LIMIT) {
     *out_status = kw_fail(KW_ERR_INVALID_ARGUMENT, "the manifest %s is no file of at most %u bytes", name, SIZE_LIMIT);
   } else if ((info.st_uid != 0 && info.st_uid != geteuid()) || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     *out_status = kw_fail(KW_ERR_PERMISSION,

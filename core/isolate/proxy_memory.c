@@ -12,7 +12,9 @@
 
 #include "isolate/wire/slot_codec.h"
 
+/* Nor is there a place to share with a process that ends. */
 static kw_status no_memory(const kw_target *device, const char *what) {
+  if (kw_link_ends(device->link)) return kw_link_lost(device->link);
   kw_proxy_explain(device->proxy, KW_ERR_OUT_OF_MEMORY, what);
   return KW_ERR_OUT_OF_MEMORY;
 }

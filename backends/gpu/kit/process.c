@@ -9,14 +9,14 @@
 #define VARIABLE "HWLOC_PLUGINS_PATH"
 
 void kw_gpu_process_take(kw_gpu_process *out_process) {
-  for (int i = 1; i < NSIG; ++i) sigaction(i, NULL, &out_process->handlers[i]);
+  for (int i = 1; i < NSIG; ++i) out_process->is_known[i] = sigaction(i, NULL, &out_process->handlers[i]) == 0;
   out_process->has_variable = getenv(VARIABLE) != NULL;
 }
 
 void kw_gpu_process_set_back(const kw_gpu_process *before) {
   struct sigaction now;
   for (int i = 1; i < NSIG; ++i) {
-    if (sigaction(i, NULL, &now) == 0 && now.sa_handler != before->handlers[i].sa_handler)
+    if (before->is_known[i] && sigaction(i, NULL, &now) == 0 && now.sa_handler != before->handlers[i].sa_handler)
       sigaction(i, &before->handlers[i], NULL);
   }
   if (!before->has_variable) unsetenv(VARIABLE);

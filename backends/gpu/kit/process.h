@@ -12,7 +12,8 @@
 
 typedef struct kw_gpu_process {
   struct sigaction handlers[NSIG];
-  bool has_variable; /* HWLOC_PLUGINS_PATH */
+  bool is_known[NSIG]; /* of a handler: a signal that could not be asked about keeps what it has */
+  bool has_variable;   /* HWLOC_PLUGINS_PATH */
 } kw_gpu_process;
 
 /* Around a call of a driver. */
