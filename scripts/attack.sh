@@ -16,7 +16,7 @@ set -euo pipefail
 
 targets=(schema option device_name plugin_file facts isolate_manifest trust dlpack ring npy value trace capture protocol report known_failures
   package_manifest store)
-sweeps=(sweep-cpu sweep-npu sweep-levelzero sweep-cuda sweep-hip)
+sweeps=(sweep-cpu sweep-npu sweep-opencl sweep-levelzero sweep-cuda sweep-hip)
 attacks=("${sweeps[@]}" commands calls-cpu calls-npu suite threads "${targets[@]/#/fuzz-}")
 
 seconds=180 runs='' whole=''
@@ -79,6 +79,7 @@ sweep() {
     cpu) device=(--device cpu:0 --plugin "$plugins/keyway_cpu.so" --other "$npu") ;;
     npu) device=(--device npu:0 --plugin "$npu" --host "$plugins/keyway_cpu.so"
       --other "$build/tests/plugins/keyway_fixture_texts.so") ;;
+    opencl) parts=(--share "$(share $((10000 / fair + 1)))") ;;
     *)
       driver=(scripts/emulated.sh "$key")
       parts=(--share "$(share $((5000 / fair + 1)))")

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/preset.sh debug|asan|tsan [tests|suite]
+# usage: scripts/preset.sh debug|asan|tsan [tests|long|suite]
 #
 # The tests in another build than release: with debugging, under AddressSanitizer with UBSan, under ThreadSanitizer; and
-# with a sanitizer, where there is no OpenCL, a share of the conformance suite. tests, suite: only one of the two.
+# with a sanitizer, where there is no OpenCL, a share of the conformance suite. tests, long, suite: of a sanitizer's only
+# the tests that are not labelled long, those that are, or the share.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-preset=${1-} part=${2-tests,suite}
+preset=${1-} part=${2-all}
 no_arguments "${@:3}"
 case $part in
-  tests | suite | tests,suite) ;;
-  *) die "wants tests or suite, not '$part'" "Run: $script --help" ;;
+  tests | long | suite | all) ;;
+  *) die "wants tests, long or suite, not '$part'" "Run: $script --help" ;;
 esac
 case $preset in
   debug)
-    [ "$part" != suite ] || die "the suite runs with sanitizers, not in debug" "Run: $script --help"
+    [ "$part" = all ] || die "has no parts in debug, where the suite does not run" "Run: $script --help"
     step "building (build/debug)"
     build_preset debug
     step "tests, but the mutants: those are plugins of their own, and release has them"
@@ -24,11 +25,13 @@ case $preset in
   asan | tsan)
     step "building with sanitizers (build/$preset)"
     build_sanitized "$preset"
-    if [ "$part" != suite ]; then
-      step "tests"
-      run_tests "$preset"
-    fi
-    [ "$part" != tests ] || exit 0
+    [ "$part" = suite ] || step "tests"
+    case $part in
+      all) run_tests "$preset" ;;
+      tests) run_tests "$preset" --label-exclude '^long$' ;;
+      long) run_tests "$preset" --label-regex '^long$' --no-tests=error ;;
+    esac
+    [ "$part" = suite ] || [ "$part" = all ] || exit 0
     step "a share of the conformance suite"
     # As the test preset has it: gcc 12's LeakSanitizer takes a thread's variables that lie 16 bytes behind the start of a
     # page for what an old C library kept there, and crashes.
