@@ -64,6 +64,29 @@ static void note_attributes(kw_cli_table *table, uint32_t index) {
   if (*text) kw_cli_table_note(table, "%s", text);
 }
 
+/* ---- The same chip twice ----------------------------------------------------------------------------------------- */
+
+static const char *chip_of(const kw_device_info *info) {
+  return *info->parent_id ? info->parent_id : info->stable_id;
+}
+
+/* By what their plugins call it; and all that are of type cpu are this machine's processors. */
+static bool is_same_chip(const kw_device_info *a, const kw_device_info *b) {
+  if (a->type == KW_DEVICE_CPU && b->type == KW_DEVICE_CPU) return true;
+  return *chip_of(a) && strcmp(chip_of(a), chip_of(b)) == 0;
+}
+
+/* The first device in the list that is on this one's chip, with a name of its own; false: there is none before it. */
+static bool first_on_chip(uint32_t index, const kw_device_entry *entry, kw_device_entry *out_first) {
+  for (uint32_t i = 0; i < index; i++) {
+    *out_first = (kw_device_entry){.struct_size = sizeof *out_first};
+    if (kw_device_get_entry(i, out_first) == KW_OK && is_same_chip(out_first->info, entry->info)) return true;
+  }
+  return false;
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
 static cJSON *entry_as_json(uint32_t index, const kw_device_entry *entry, const kw_plugin_report *plugin) {
   const kw_device_info *info = entry->info;
   cJSON *json = cJSON_CreateObject();
@@ -76,6 +99,8 @@ static cJSON *entry_as_json(uint32_t index, const kw_device_entry *entry, const 
   cJSON_AddStringToObject(json, "driver_version", info->driver_version);
   cJSON_AddStringToObject(json, "stable_id", info->stable_id);
   cJSON_AddStringToObject(json, "parent_id", info->parent_id);
+  kw_device_entry first;
+  cJSON_AddStringToObject(json, "same_chip_as", first_on_chip(index, entry, &first) ? first.qualified_name : "");
   cJSON_AddNumberToObject(json, "compute_units", info->compute_units);
   cJSON_AddNumberToObject(json, "total_memory", (double)info->total_memory);
   cJSON_AddNumberToObject(json, "max_alloc", (double)info->max_alloc);
@@ -87,7 +112,7 @@ static cJSON *entry_as_json(uint32_t index, const kw_device_entry *entry, const 
   return json;
 }
 
-static void add_row(kw_cli_table *table, const kw_device_entry *entry, const kw_plugin_report *plugin) {
+static void add_row(kw_cli_table *table, uint32_t index, const kw_device_entry *entry, const kw_plugin_report *plugin) {
   const kw_device_info *info = entry->info;
   char bytes[24];
   kw_cli_table_add(table, "%s", entry->name);
@@ -103,6 +128,10 @@ static void add_row(kw_cli_table *table, const kw_device_entry *entry, const kw_
   kw_cli_table_add(table, "%s", *info->driver_version ? info->driver_version : "-");
   kw_cli_table_add(table, "%s", entry->qualified_name);
   kw_cli_table_add(table, "%s", plugin->version);
+  kw_device_entry first;
+  if (first_on_chip(index, entry, &first)) kw_cli_table_note(table, "the same chip as %s", first.name);
+  note_attributes(table, index);
+  if (plugin->isolated) kw_cli_table_note(table, "its plugin runs in a process of its own");
 }
 
 /* Plugins that are there for no device, as far as they say why: somebody may look for it here. */
@@ -138,9 +167,7 @@ static int run(const kw_cli_args *args) {
     if (as_json) {
       cJSON_AddItemToArray(devices, entry_as_json(i, &entry, &plugin));
     } else {
-      add_row(table, &entry, &plugin);
-      note_attributes(table, i);
-      if (plugin.isolated) kw_cli_table_note(table, "its plugin runs in a process of its own");
+      add_row(table, i, &entry, &plugin);
     }
   }
   tell_of_none();
@@ -158,7 +185,8 @@ const kw_cli_command kw_cli_list = {
     .summary = "List the devices that plugins bring",
     .details =
         "Names in the first column are what applications open: npu:0, or its long form acme.npu:0, with options of\n"
-        "its plugin, npu:0/queue_depth=128, or without. Below stands what else the plugin tells of a device.\n"
+        "its plugin, npu:0/queue_depth=128, or without. Below stands what else the plugin tells of a device, and\n"
+        "whether another device is the same chip, which two drivers may offer: it computes once for both.\n"
         "A device that is missing here: see 'keyway doctor'.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
