@@ -83,6 +83,7 @@ static value *wrap(run *run, const OrtValue *from) {
   size_t rank = 0;
   void *address = NULL;
   kw_tensor *tensor = NULL;
+  value *wrapped;
   kw_status made;
   OrtStatus *status = kw_ort->GetTensorTypeAndShape(from, &info);
   if (!status) status = kw_ort->GetTensorElementType(info, &type);
@@ -105,9 +106,10 @@ static value *wrap(run *run, const OrtValue *from) {
     made = kw_tensor_create(run->device, meta.dtype, meta.rank, meta.shape, &tensor);
     if (made == KW_OK && kw_tensor_describe(tensor)->numel != 0) made = kw_tensor_write(tensor, address);
   }
-  if (made == KW_OK) return keep(run, tensor);
-  run_fail(run, made, "an input or output");
-  return NULL;
+  if (made != KW_OK) return run_fail(run, made, "an input or output"), NULL;
+  wrapped = keep(run, tensor);
+  if (wrapped && kw_address_device(address)) wrapped->address = address;
+  return wrapped;
 }
 
 static const OrtValue *input_value(run *run, unsigned index) {
@@ -211,6 +213,28 @@ void run_ints_or(run *run, unsigned index, ints *out_ints, const int64_t *guess,
   run->guessed = true;
   for (unsigned i = 0; i < count; ++i) out_ints->at[i] = guess[i];
   out_ints->count = count;
+}
+
+bool run_host_number(run *run, const OrtValue *from, double *out_number, kw_dtype *out_dtype) {
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  size_t count = 0;
+  const void *data = host_data(run, from, &type, &count);
+  if (!data || count == 0) return false;
+  *out_number = float_at(data, type, 0);
+  *out_dtype = node_dtype_of(type);
+  return true;
+}
+
+bool run_host_dtype(run *run, unsigned index, kw_dtype *out_dtype) {
+  double number;
+  const OrtValue *from = input_value(run, index);
+  return from && run_host_number(run, from, &number, out_dtype);
+}
+
+int64_t run_numel(const value *of) {
+  int64_t count = 1;
+  for (unsigned d = 0; d < of->ref.rank; ++d) count *= of->ref.shape[d];
+  return count;
 }
 
 bool run_number(run *run, unsigned index, double *out_number) {
@@ -319,6 +343,19 @@ bool run_op(run *run, const char *name, const kw_value *args, unsigned count, va
 value *run_call(run *run, const char *op, const kw_value *args, unsigned count) {
   value *results[RUN_MAX_RESULTS] = {NULL};
   return run_op(run, op, args, count, results, NULL) ? results[0] : NULL;
+}
+
+value *run_counted(run *run, const char *op, const value *of) {
+  kw_value args[1];
+  kw_tensor *out = NULL;
+  kw_status status;
+  if (run->failed || !of) return NULL;
+  args[0] = arg(of);
+  if (run_asks(run)) return run_call(run, op, args, 1);
+  status = kw_op_call(kw_op_find(op), kw_stream_default(run->device), args, 1, &out, 1);
+  if (status == KW_OK) return keep(run, out);
+  run_fail(run, status, op);
+  return NULL;
 }
 
 bool run_call_to(run *run, unsigned output, const char *op, const kw_value *args, unsigned count) {

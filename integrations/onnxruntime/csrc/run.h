@@ -22,6 +22,8 @@
 typedef struct value {
   kw_tensor_ref ref;
   kw_tensor *tensor; /* NULL while it is only asked */
+  char *address;     /* of element 0 where it is ONNX Runtime's; otherwise NULL, and */
+  uint64_t start;    /* bytes from the start of its memory to element 0 */
 } value;
 
 /* Numbers of an input in host memory. */
@@ -64,6 +66,12 @@ void run_ints_or(run *run, unsigned index, ints *out_ints, const int64_t *guess,
 /* The first element of a float or integer input in host memory. */
 bool run_number(run *run, unsigned index, double *out_number);
 
+/* The first element of a value in host memory, and its dtype. */
+bool run_host_number(run *run, const OrtValue *from, double *out_number, kw_dtype *out_dtype);
+/* The dtype of an input in host memory, while it runs. */
+bool run_host_dtype(run *run, unsigned index, kw_dtype *out_dtype);
+int64_t run_numel(const value *of);
+
 /* ---- Calls. `to[i]` is the output of the node that result i is, or -1. */
 kw_value arg(const value *value); /* none for NULL */
 bool run_op(run *run, const char *op, const kw_value *args, unsigned count, value **out_results, const int *to);
@@ -75,6 +83,8 @@ bool run_call_to(run *run, unsigned output, const char *op, const kw_value *args
   run_call(run, op, (kw_value[]){__VA_ARGS__}, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
 #define CALL_TO(run, output, op, ...) \
   run_call_to(run, output, op, (kw_value[]){__VA_ARGS__}, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
+/* Result 0 of a counted op of one argument (nonzero), as long as the data say: the run waits for the device. */
+value *run_counted(run *run, const char *op, const value *of);
 /* A list of tensors for an argument; `refs` has room for as many and lives as long as the argument is used. */
 kw_value run_list(const run *run, value *const *values, unsigned count, const kw_tensor_ref **refs);
 

@@ -2,6 +2,8 @@
  *
  * Views of values, and the moves that make a value one.
  */
+#include <keyway/interop.h>
+
 #include <string.h>
 
 #include "ops.h"
@@ -13,10 +15,19 @@ bool run_axis(run *run, int64_t axis, unsigned rank, unsigned *out_axis) {
   return true;
 }
 
-/* A value that is put together here: where it is only asked a descriptor, otherwise a tensor. */
+/* The tensor of a view: at an address, or so many bytes into its memory. */
+static kw_status view_tensor(const value *of, const kw_tensor_ref *ref, int64_t bytes, value *made) {
+  if (of->address) {
+    made->address = of->address + bytes;
+    return kw_tensor_at(made->address, ref->dtype, ref->rank, ref->shape, ref->strides, &made->tensor);
+  }
+  made->start = of->start + (uint64_t)bytes;
+  return kw_tensor_reinterpret(of->tensor, ref->dtype, ref->rank, ref->shape, ref->strides, made->start, &made->tensor);
+}
+
+/* A value that is put together here, a view of another one or with memory of its own. */
 static value *make(run *run, const value *of, const kw_tensor_ref *ref, int64_t offset) {
   value *made;
-  kw_tensor *tensor = NULL;
   kw_status status;
   if (run->failed) return NULL;
   if (run->value_count == RUN_MAX_VALUES) {
@@ -27,18 +38,13 @@ static value *make(run *run, const value *of, const kw_tensor_ref *ref, int64_t 
   memset(made, 0, sizeof *made);
   made->ref = *ref;
   if (!run_asks(run)) {
-    const uint64_t start = (of ? of->ref.offset : 0) + (uint64_t)offset * kw_dtype_size(ref->dtype);
     if (of) {
-      status = kw_tensor_reinterpret(of->tensor, ref->dtype, ref->rank, ref->shape, ref->strides, start, &tensor);
+      status = view_tensor(of, ref, offset * (int64_t)kw_dtype_size(ref->dtype), made);
     } else {
-      status = kw_tensor_create(run->device, ref->dtype, ref->rank, ref->shape, &tensor);
+      status = kw_tensor_create(run->device, ref->dtype, ref->rank, ref->shape, &made->tensor);
     }
-    if (status != KW_OK) {
-      run_fail(run, status, "a view");
-      return NULL;
-    }
-    made->tensor = tensor;
-    made->ref = *kw_tensor_describe(tensor);
+    if (status != KW_OK) return run_fail(run, status, "a view"), NULL;
+    made->ref = *kw_tensor_describe(made->tensor);
   }
   ++run->value_count;
   return made;
