@@ -6,6 +6,7 @@
 
 #include <keyway/interop.h>
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,8 +152,26 @@ static int64_t int_at(const void *data, ONNXTensorElementDataType type, size_t i
   }
 }
 
+/* IEEE's binary16. */
+static double half(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+  return bits >> 15 ? -size : size;
+}
+
+static double brain(uint16_t bits) {
+  const uint32_t wide = (uint32_t)bits << 16;
+  float number;
+  memcpy(&number, &wide, sizeof number);
+  return (double)number;
+}
+
 static double float_at(const void *data, ONNXTensorElementDataType type, size_t i) {
   switch (type) {
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
+      return half(((const uint16_t *)data)[i]);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
+      return brain(((const uint16_t *)data)[i]);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
       return (double)((const float *)data)[i];
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
@@ -160,6 +179,18 @@ static double float_at(const void *data, ONNXTensorElementDataType type, size_t 
     default:
       return (double)int_at(data, type, i);
   }
+}
+
+/* ONNX Runtime leaves some inputs on the device that were asked for in host memory: in subgraphs. */
+static const void *fetch(run *run, const void *address, size_t bytes) {
+  const int64_t shape[] = {(int64_t)bytes}, strides[] = {1};
+  kw_tensor *tensor = NULL;
+  kw_status status;
+  if (bytes > sizeof run->host) return run_refuse(run, "%zu bytes of numbers on the device", bytes), NULL;
+  status = kw_tensor_at(address, KW_U8, 1, shape, strides, &tensor);
+  if (status == KW_OK) status = kw_tensor_read(tensor, run->host);
+  kw_tensor_release(tensor);
+  return status == KW_OK ? run->host : (run_fail(run, status, "numbers of an input"), NULL);
 }
 
 /* The elements of a value in host memory. */
@@ -180,7 +211,7 @@ static const void *host_data(run *run, const OrtValue *from, ONNXTensorElementDa
     return NULL;
   }
   for (size_t d = 0; d < rank; ++d) *out_count *= (size_t)shape[d];
-  return data;
+  return kw_address_device(data) ? fetch(run, data, *out_count * kw_dtype_size(node_dtype_of(*out_type))) : data;
 }
 
 bool run_has_ints(const run *run, unsigned index) {
@@ -232,8 +263,12 @@ bool run_host_dtype(run *run, unsigned index, kw_dtype *out_dtype) {
 }
 
 int64_t run_numel(const value *of) {
+  return run_numel_from(of, 0);
+}
+
+int64_t run_numel_from(const value *of, unsigned dim) {
   int64_t count = 1;
-  for (unsigned d = 0; d < of->ref.rank; ++d) count *= of->ref.shape[d];
+  for (unsigned d = dim; d < of->ref.rank; ++d) count *= of->ref.shape[d];
   return count;
 }
 

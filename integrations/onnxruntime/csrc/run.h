@@ -44,6 +44,7 @@ typedef struct run {
   bool failed;
   kw_status status;
   char why[600];
+  char host[RUN_MAX_INTS * sizeof(int64_t)]; /* numbers of an input that lay on the device all the same */
   unsigned value_count;
   value values[RUN_MAX_VALUES];
 } run;
@@ -71,6 +72,7 @@ bool run_host_number(run *run, const OrtValue *from, double *out_number, kw_dtyp
 /* The dtype of an input in host memory, while it runs. */
 bool run_host_dtype(run *run, unsigned index, kw_dtype *out_dtype);
 int64_t run_numel(const value *of);
+int64_t run_numel_from(const value *of, unsigned dim); /* of the dimensions from this one on */
 
 /* ---- Calls. `to[i]` is the output of the node that result i is, or -1. */
 kw_value arg(const value *value); /* none for NULL */
@@ -109,6 +111,8 @@ value *run_slice(run *run, const value *of, unsigned dim, int64_t start, int64_t
 value *run_cast(run *run, const value *of, kw_dtype dtype);
 value *run_contiguous(run *run, const value *of);
 value *run_empty(run *run, kw_dtype dtype, unsigned rank, const int64_t *shape);
+/* Numbers of the host's: f32 or i64. */
+value *run_from_host(run *run, kw_dtype dtype, unsigned rank, const int64_t *shape, const void *numbers);
 value *run_unsqueeze(run *run, const value *of, unsigned dim);
 
 /* Dimension `axis` of `rank`, a negative one counted from the end; refused outside of it. */

@@ -169,3 +169,11 @@ value *run_range(run *run, int64_t count) {
   return CALL(run, "arange.start_step", kw_arg_scalar_i64(0), kw_arg_scalar_i64(count), kw_arg_scalar_i64(1),
               kw_arg_dtype(KW_I64));
 }
+
+value *run_from_host(run *run, kw_dtype dtype, unsigned rank, const int64_t *shape, const void *numbers) {
+  value *made = run_empty(run, dtype, rank, shape);
+  kw_status status;
+  if (!made || run_asks(run)) return made;
+  status = kw_tensor_write(made->tensor, numbers);
+  return status == KW_OK ? made : (run_fail(run, status, "numbers of the host's"), NULL);
+}
