@@ -67,22 +67,25 @@ const kernel_rows *kernel_rows_of(const char *domain, const char *op_type, int s
 const mapping *mapping_for(const mapping *rows, unsigned count, kw_dtype dtype) {
   const bool boolean = dtype == KW_BOOL,
              floating = (dtype >= KW_F16 && dtype <= KW_F8E5M2) || dtype == KW_F8E4M3FNUZ || dtype == KW_F8E5M2FNUZ;
-  for (unsigned i = 0; i < count; ++i)
-    if (rows[i].dtypes == ANY || (rows[i].dtypes == BOOLS && boolean) || (rows[i].dtypes == FLOATS && floating) ||
-        (rows[i].dtypes == INTS && !boolean && !floating))
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned dtypes = rows[i].dtypes & ~(unsigned)BITS;
+    if (dtypes == ANY || (dtypes == BOOLS && boolean) || (dtypes == FLOATS && floating) ||
+        (dtypes == INTS && !boolean && !floating))
       return &rows[i];
+  }
   return NULL;
 }
 
 bool kernel_rows_run(const kernel_rows *rows, run *run) {
   const value *first = NULL;
   const mapping *row = rows->rows;
-  if (rows->count > 1 || row->dtypes != ANY) {
-    first = run_input(run, 0);
+  if (rows->count > 1 || (row->dtypes & ~(unsigned)BITS) != ANY) {
+    first = run_raw_input(run, 0);
     if (!first) return run_refuse(run, "its first input is not known");
     row = mapping_for(rows->rows, rows->count, first->ref.dtype);
     if (!row) return run_refuse(run, "it is not mapped for %s", kw_dtype_name(first->ref.dtype));
   }
+  run->bits64 = row->dtypes & BITS;
   if (row->text) return expression_run(rows->expressions[row - rows->rows], run);
   return row->function(run) && !run->failed;
 }

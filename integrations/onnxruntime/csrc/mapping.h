@@ -9,6 +9,8 @@
 
 /* Which rows of an operator a node takes: by the dtype of its first input. */
 enum mapping_dtypes { ANY, FLOATS, INTS, BOOLS };
+/* Beside one of these: what the row does has the same bits for u64 as for i64. */
+#define BITS 8
 
 /* Inputs in host memory, as bits; HOST_OUTPUTS: all outputs, too. */
 #define HOST(i) (1u << (i))
@@ -18,7 +20,7 @@ typedef struct mapping {
   const char *domain;
   const char *op_type;
   int first, last; /* versions of the operator, as its "since version" counts them */
-  enum mapping_dtypes dtypes;
+  unsigned dtypes;
   uint32_t host_inputs;
   bool host_outputs;
   const char *text;           /* an expression, or */

@@ -96,6 +96,8 @@ bool op_is_inf(run *run) {
 
 bool op_bit_shift(run *run) {
   const bool left = strcmp(node_text(run->node, "direction", ""), "LEFT") == 0;
+  const value *x = run_input(run, 0);
+  if (!left && run->widens && x && x->ref.dtype == KW_I64) return run_refuse(run, "u64 shifted to the right");
   return CALL_TO(run, 0, left ? "bitwise_left_shift.Tensor" : "bitwise_right_shift.Tensor", arg(run_input(run, 0)),
                  arg(run_input(run, 1)));
 }
@@ -104,8 +106,10 @@ bool op_bit_shift(run *run) {
 
 static bool cast_to(run *run, kw_dtype dtype) {
   const value *of = run_input(run, 0);
+  if (dtype == KW_U64) return run_refuse(run, "a cast to u64");
   if (dtype == KW_DTYPE_NONE) return run_refuse(run, "a type that Keyway does not have");
-  if (of && of->ref.dtype == dtype) return run_put(run, 0, of);
+  if (run_widened(dtype) != dtype || (of && of->ref.dtype == dtype))
+    return run_put(run, 0, run_cast(run, of, run_widened(dtype)));
   return CALL_TO(run, 0, "_to_copy", arg(of), kw_arg_dtype(dtype));
 }
 
@@ -116,6 +120,16 @@ bool op_cast(run *run) {
 bool op_cast_like(run *run) {
   const value *like = run_input(run, 1);
   return like && cast_to(run, like->ref.dtype);
+}
+
+/* The same bits, for a dtype of the same size. */
+bool op_bit_cast(run *run) {
+  const kw_dtype dtype = node_dtype_of((ONNXTensorElementDataType)node_int(run->node, "to", 0));
+  const value *of = run_raw_input(run, 0);
+  value *to;
+  if (!of || kw_dtype_size(of->ref.dtype) != kw_dtype_size(dtype)) return run_refuse(run, "dtypes of two sizes");
+  to = run_output(run, 0, dtype, of->ref.rank, of->ref.shape);
+  return to && CALL(run, "copy_", arg(run_bits(run, to)), arg(run_bits(run, of)));
 }
 
 bool op_identity(run *run) {

@@ -55,6 +55,18 @@ static bool named(run *run, const ints *axes, unsigned rank, uint32_t *out_bits)
   return true;
 }
 
+/* Numbers of input 1, or before it became one, of an attribute. False without either. */
+static bool input_or_attribute(run *run, const char *name, ints *out_ints) {
+  const int64_t *given = node_ints(run->node, name, &out_ints->count);
+  if (given) {
+    memcpy(out_ints->at, given, out_ints->count * sizeof *given);
+    return true;
+  }
+  if (!run_has_ints(run, 1)) return false;
+  run_ints_or(run, 1, out_ints, (int64_t[]){0}, 1);
+  return !run->failed;
+}
+
 bool op_squeeze(run *run) {
   const value *x = run_input(run, 0);
   int64_t shape[KW_MAX_RANK];
@@ -62,9 +74,8 @@ bool op_squeeze(run *run) {
   unsigned rank = 0;
   ints axes;
   if (!x) return false;
-  if (run_has_ints(run, 1)) {
-    run_ints_or(run, 1, &axes, NULL, 0);
-    if (run->failed || !named(run, &axes, x->ref.rank, &gone)) return false;
+  if (input_or_attribute(run, "axes", &axes)) {
+    if (!named(run, &axes, x->ref.rank, &gone)) return false;
   } else {
     for (unsigned d = 0; d < x->ref.rank; ++d) gone |= (uint32_t)(x->ref.shape[d] == 1) << d;
   }
@@ -80,8 +91,7 @@ bool op_unsqueeze(run *run) {
   uint32_t added = 0;
   unsigned from = 0;
   ints axes;
-  run_ints_or(run, 1, &axes, (int64_t[]){0}, 1);
-  if (!x || run->failed) return false;
+  if (!x || !input_or_attribute(run, "axes", &axes)) return false;
   if (x->ref.rank + axes.count > KW_MAX_RANK) return run_refuse(run, "rank %u", x->ref.rank + axes.count);
   if (!named(run, &axes, x->ref.rank + axes.count, &added)) return false;
   for (unsigned d = 0; d < x->ref.rank + axes.count; ++d) shape[d] = added >> d & 1 ? 1 : x->ref.shape[from++];
@@ -145,7 +155,7 @@ bool op_split(run *run) {
   ints sizes = {.count = 0};
   if (!x || !run_axis(run, node_int(run->node, "axis", 0), x->ref.rank, &axis)) return false;
   size = (x->ref.shape[axis] + outputs - 1) / outputs;
-  if (run_has_ints(run, 1)) run_ints_or(run, 1, &sizes, NULL, 0);
+  input_or_attribute(run, "split", &sizes);
   for (unsigned i = 0; i < outputs && !run->failed; ++i) {
     int64_t count = i < sizes.count ? sizes.at[i] : size;
     if (start + count > x->ref.shape[axis]) count = x->ref.shape[axis] - start;
@@ -274,7 +284,7 @@ static value *pad_by_places(run *run, const value *x, unsigned axis, int64_t bef
 }
 
 static kw_value pad_value(run *run, kw_dtype dtype) {
-  double number = 0;
+  double number = node_float(run->node, "value", 0);
   if (run_has_ints(run, 2) && !run_number(run, 2, &number)) run->guessed = true;
   return dtype >= KW_F16 && dtype <= KW_F64 ? kw_arg_scalar_f64(number) : kw_arg_scalar_i64((int64_t)number);
 }
@@ -285,7 +295,7 @@ bool op_pad(run *run) {
   int64_t before[KW_MAX_RANK] = {0}, after[KW_MAX_RANK] = {0}, pairs[2 * KW_MAX_RANK];
   ints pads, axes = {.count = 0};
   unsigned axis, count;
-  run_ints_or(run, 1, &pads, before, x ? 2u * x->ref.rank : 0);
+  if (!x || !input_or_attribute(run, "pads", &pads)) return false;
   if (run_has_ints(run, 3)) run_ints_or(run, 3, &axes, NULL, 0);
   if (!x || run->failed) return false;
   count = axes.count ? axes.count : x->ref.rank;

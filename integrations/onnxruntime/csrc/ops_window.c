@@ -255,3 +255,35 @@ bool op_lrn(run *run) {
   squares = CALL(run, "pow.Tensor_Scalar", arg(squares), kw_arg_scalar_f64(node_float(run->node, "beta", 0.75)));
   return CALL_TO(run, 0, "div.Tensor", arg(x), arg(run_reshape(run, squares, x->ref.rank, x->ref.shape)));
 }
+
+bool op_grid_sample(run *run) {
+  static const char *const paddings[] = {"zeros", "border", "reflection"};
+  const char *mode = node_text(run->node, "mode", "linear"), *padding = node_text(run->node, "padding_mode", "zeros");
+  const int64_t which = strstr(mode, "linear") ? 0 : strcmp(mode, "nearest") == 0 ? 1 : 2;
+  int64_t outside = 0;
+  for (int64_t i = 0; i < 3; ++i)
+    if (strcmp(padding, paddings[i]) == 0) outside = i;
+  return CALL_TO(run, 0, "grid_sampler_2d", arg(run_input(run, 0)), arg(run_input(run, 1)), kw_arg_int(which),
+                 kw_arg_int(outside), kw_arg_bool(node_int(run->node, "align_corners", 0)));
+}
+
+/* With all pads as part of the image, which is then cut out. */
+bool op_col2im(run *run) {
+  ints image, block;
+  int64_t whole[2];
+  unsigned pads = 0, strides = 0, dilations = 0;
+  const int64_t *pad = node_ints(run->node, "pads", &pads), *stride = node_ints(run->node, "strides", &strides);
+  const int64_t *dilation = node_ints(run->node, "dilations", &dilations);
+  const value *x;
+  run_ints_or(run, 1, &image, (int64_t[]){64, 64}, 2);
+  run_ints_or(run, 2, &block, ones, 2);
+  if (image.count != 2 || block.count != 2) return run_refuse(run, "%u dimensions of space", image.count);
+  for (unsigned d = 0; d < 2; ++d) whole[d] = image.at[d] + (pad ? pad[d] + pad[d + 2] : 0);
+  if (run_asks(run) && run->guessed)
+    return kw_op_support(kw_op_find("col2im"), run->device, KW_F32) != KW_SUPPORT_NONE || run_refuse(run, "no col2im");
+  x = CALL(run, "col2im", arg(run_input(run, 0)), kw_arg_int_list(whole, 2), kw_arg_int_list(block.at, 2),
+           kw_arg_int_list(dilation ? dilation : ones, 2), kw_arg_int_list(zeros, 2),
+           kw_arg_int_list(stride ? stride : ones, 2));
+  for (unsigned d = 0; x && d < 2; ++d) x = run_slice(run, x, d + 2, pad ? pad[d] : 0, image.at[d], 1);
+  return x && run_put(run, 0, x);
+}

@@ -123,13 +123,33 @@ static const OrtValue *input_value(run *run, unsigned index) {
   return found;
 }
 
-value *run_input(run *run, unsigned index) {
+kw_dtype run_widened(kw_dtype dtype) {
+  return dtype == KW_U16 ? KW_I32 : dtype == KW_U32 || dtype == KW_U64 ? KW_I64 : dtype;
+}
+
+static value *widen(run *run, value *of) {
+  const kw_dtype dtype = of ? of->ref.dtype : KW_F32, wide = run_widened(dtype);
+  if (dtype == wide) return of;
+  if (dtype == KW_U64 && !run->bits64) return run_refuse(run, "u64, of which Keyway knows the bits alone"), NULL;
+  run->widens = true;
+  of = run_cast(run, run_bits(run, of), wide);
+  if (dtype == KW_U64) return of;
+  return CALL(run, "bitwise_and.Scalar", arg(of), kw_arg_scalar_i64(dtype == KW_U16 ? 0xffff : 0xffffffff));
+}
+
+value *run_raw_input(run *run, unsigned index) {
   const OrtValue *found;
   if (index >= run->input_count) return NULL;
   if (run->inputs[index] || run_asks(run)) return run->inputs[index];
   found = input_value(run, index);
   if (found) run->inputs[index] = wrap(run, found);
   return run->inputs[index];
+}
+
+value *run_input(run *run, unsigned index) {
+  value *raw = run_raw_input(run, index);
+  if (raw) run->inputs[index] = raw = widen(run, raw);
+  return raw;
 }
 
 static int64_t int_at(const void *data, ONNXTensorElementDataType type, size_t i) {
@@ -272,14 +292,17 @@ int64_t run_numel_from(const value *of, unsigned dim) {
   return count;
 }
 
-bool run_number(run *run, unsigned index, double *out_number) {
+unsigned run_numbers(run *run, unsigned index, double *out_numbers, unsigned most) {
   ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   const OrtValue *from = input_value(run, index);
   size_t count = 0;
   const void *data = from ? host_data(run, from, &type, &count) : NULL;
-  if (!data || count == 0) return false;
-  *out_number = float_at(data, type, 0);
-  return true;
+  for (size_t i = 0; data && i < count && i < most; ++i) out_numbers[i] = float_at(data, type, i);
+  return data ? (unsigned)count : 0;
+}
+
+bool run_number(run *run, unsigned index, double *out_number) {
+  return run_numbers(run, index, out_number, 1) > 0;
 }
 
 bool run_wants(const run *run, unsigned output) {
@@ -334,7 +357,7 @@ static bool call(run *run, const kw_op *op, const char *name, const kw_value *ar
   kw_tensor *outs[RUN_MAX_RESULTS] = {NULL};
   kw_status status;
   bool given = false;
-  for (unsigned i = 0; to && i < result_count; ++i) given = given || to[i] >= 0;
+  for (unsigned i = 0; to && !run->widens && i < result_count; ++i) given = given || to[i] >= 0;
   if (given && !infer(run, op, name, args, count, result_count, refs)) return false;
   for (unsigned i = 0; given && i < result_count; ++i) {
     if (to[i] < 0) continue;
@@ -351,7 +374,7 @@ static bool call(run *run, const kw_op *op, const char *name, const kw_value *ar
 
 static bool put_dtype(run *run, unsigned output, kw_dtype dtype) {
   const kw_dtype wanted = run_asks(run) && output < RUN_MAX_RESULTS ? run->output_dtypes[output] : KW_DTYPE_NONE;
-  if (wanted == KW_DTYPE_NONE || wanted == dtype) return true;
+  if (wanted == KW_DTYPE_NONE || wanted == dtype || run_widened(wanted) == dtype) return true;
   return run_refuse(run, "output %u would be %s, not %s", output, kw_dtype_name(dtype), kw_dtype_name(wanted));
 }
 
@@ -372,6 +395,8 @@ bool run_op(run *run, const char *name, const kw_value *args, unsigned count, va
     return false;
   }
   for (unsigned i = 0; out_results && i < info.result_count; ++i) out_results[i] = results[i];
+  for (unsigned i = 0; run->widens && to && i < info.result_count; ++i)
+    if (to[i] >= 0 && run_wants(run, (unsigned)to[i]) && !run_put(run, (unsigned)to[i], results[i])) return false;
   return true;
 }
 
@@ -408,19 +433,18 @@ value *run_output(run *run, unsigned output, kw_dtype dtype, unsigned rank, cons
   if (run_asks(run)) {
     wrapped = new_value(run);
     if (!wrapped || !put_dtype(run, output, dtype)) return NULL;
-    wrapped->ref = kw_meta(dtype, rank, shape);
+    wrapped->ref = kw_meta(
+        output < RUN_MAX_RESULTS && run->output_dtypes[output] != KW_DTYPE_NONE ? run->output_dtypes[output] : dtype,
+        rank, shape);
     return wrapped;
   }
   status = kw_ort->KernelContext_GetOutput(run->context, output, shape, rank, &made);
-  if (status) {
-    fail_ort(run, status);
-    return NULL;
-  }
+  if (status) return fail_ort(run, status), NULL;
   if (!made) return NULL;
   wrapped = wrap(run, made);
-  if (!wrapped || wrapped->ref.dtype == dtype) return wrapped;
-  run_refuse(run, "output %u is %s, not %s", output, kw_dtype_name(wrapped->ref.dtype), kw_dtype_name(dtype));
-  return NULL;
+  if (!wrapped || wrapped->ref.dtype == dtype || run_widened(wrapped->ref.dtype) == dtype) return wrapped;
+  return run_refuse(run, "output %u is %s, not %s", output, kw_dtype_name(wrapped->ref.dtype), kw_dtype_name(dtype)),
+         NULL;
 }
 
 bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, const int64_t *shape) {
@@ -430,9 +454,10 @@ bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, con
   to = run_output(run, output, from->ref.dtype, rank, shape);
   if (!to) return !run->failed;
   to = run_view(run, to, from->ref.rank, from->ref.shape, NULL, 0);
-  if (!to) return false;
-  if (run_asks(run) || to->ref.numel > 0)
-    return run_op(run, "copy_", (kw_value[]){arg(to), arg(from), kw_arg_bool(false)}, 3, NULL, NULL);
+  if (to && to->ref.dtype >= KW_U16) to = run_bits(run, to);
+  if (from->ref.dtype >= KW_U16) from = run_bits(run, from);
+  if (!to || !from) return false;
+  if (run_asks(run) || to->ref.numel > 0) return CALL(run, "copy_", arg(to), arg(from));
   return true;
 }
 

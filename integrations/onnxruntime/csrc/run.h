@@ -41,6 +41,8 @@ typedef struct run {
   value *inputs[RUN_MAX_INPUTS];             /* NULL: not given */
   kw_dtype output_dtypes[RUN_MAX_RESULTS];   /* while it is only asked: KW_DTYPE_NONE is not known */
   bool guessed;                              /* while it is only asked: sizes, or numbers of inputs, are guesses */
+  bool bits64;                               /* u64 may be taken as i64 */
+  bool widens;                               /* an input was unsigned, and is wider now: run_widened */
   bool failed;
   kw_status status;
   char why[600];
@@ -56,8 +58,11 @@ bool run_fail(run *run, kw_status status, const char *what);
 bool run_asks(const run *run);
 void run_end(run *run);
 
-/* NULL where the node has no such input: not an error. */
+/* NULL where the node has no such input: not an error. Keyway's ops compute on no unsigned integers of more than 8
+ * bits: u16 comes as i32, u32 as i64 with the same numbers, u64 as i64 with the same bits where the row allows that. */
+kw_dtype run_widened(kw_dtype dtype);
 value *run_input(run *run, unsigned index);
+value *run_raw_input(run *run, unsigned index); /* as it is */
 /* The numbers of an input that lies in host memory, all converted to i64. False where they are not known before the
  * node runs, and without that input. */
 bool run_ints(run *run, unsigned index, ints *out_ints);
@@ -67,6 +72,8 @@ void run_ints_or(run *run, unsigned index, ints *out_ints, const int64_t *guess,
 /* The first element of a float or integer input in host memory. */
 bool run_number(run *run, unsigned index, double *out_number);
 
+/* The numbers of such an input, at most so many. Returns how many there are; 0 where they are not known. */
+unsigned run_numbers(run *run, unsigned index, double *out_numbers, unsigned most);
 /* The first element of a value in host memory, and its dtype. */
 bool run_host_number(run *run, const OrtValue *from, double *out_number, kw_dtype *out_dtype);
 /* The dtype of an input in host memory, while it runs. */
@@ -92,7 +99,7 @@ kw_value run_list(const run *run, value *const *values, unsigned count, const kw
 
 /* Output `output`, to be written: NULL where the node has none. */
 value *run_output(run *run, unsigned output, kw_dtype dtype, unsigned rank, const int64_t *shape);
-/* Copies a value to an output, with its dtype. */
+/* Copies a value to an output, with its dtype; to an unsigned one of more than 8 bits the lowest bits of it. */
 bool run_put(run *run, unsigned output, const value *from);
 /* The same with another shape of as many elements. */
 bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, const int64_t *shape);
@@ -102,6 +109,8 @@ bool run_wants(const run *run, unsigned output);
 
 /* ---- Views. */
 value *run_view(run *run, const value *of, unsigned rank, const int64_t *shape, const int64_t *strides, int64_t offset);
+/* The same bits as a dtype that ops compute on: what is only moved. */
+value *run_bits(run *run, const value *of);
 value *run_permute(run *run, const value *of, const int64_t *dims);
 /* Of any value: copied where its elements do not lie one after the other. */
 value *run_reshape(run *run, const value *of, unsigned rank, const int64_t *shape);

@@ -73,6 +73,20 @@ value *run_empty(run *run, kw_dtype dtype, unsigned rank, const int64_t *shape) 
   return make(run, NULL, &ref, 0);
 }
 
+/* A dtype of the same size that ops compute on. */
+static kw_dtype bits_of(kw_dtype dtype) {
+  static const kw_dtype by_size[] = {[1] = KW_U8, [2] = KW_I16, [4] = KW_I32, [8] = KW_I64, [16] = KW_C128};
+  return by_size[kw_dtype_size(dtype)];
+}
+
+value *run_bits(run *run, const value *of) {
+  kw_tensor_ref ref;
+  if (run->failed || !of) return NULL;
+  ref = of->ref;
+  ref.dtype = bits_of(ref.dtype);
+  return make(run, of, &ref, 0);
+}
+
 /* Strides of NULL: contiguous ones. `offset` in elements from the value's first. */
 value *run_view(run *run, const value *of, unsigned rank, const int64_t *shape, const int64_t *strides,
                 int64_t offset) {
