@@ -96,8 +96,8 @@ bool op_is_inf(run *run) {
 
 bool op_bit_shift(run *run) {
   const bool left = strcmp(node_text(run->node, "direction", ""), "LEFT") == 0;
-  const value *x = run_input(run, 0);
-  if (!left && run->widens && x && x->ref.dtype == KW_I64) return run_refuse(run, "u64 shifted to the right");
+  const value *raw = run_raw_input(run, 0);
+  if (!left && raw && raw->ref.dtype == KW_U64) return run_refuse(run, "u64 shifted to the right");
   return CALL_TO(run, 0, left ? "bitwise_left_shift.Tensor" : "bitwise_right_shift.Tensor", arg(run_input(run, 0)),
                  arg(run_input(run, 1)));
 }
@@ -129,7 +129,7 @@ bool op_bit_cast(run *run) {
   value *to;
   if (!of || kw_dtype_size(of->ref.dtype) != kw_dtype_size(dtype)) return run_refuse(run, "dtypes of two sizes");
   to = run_output(run, 0, dtype, of->ref.rank, of->ref.shape);
-  return to && CALL(run, "copy_", arg(run_bits(run, to)), arg(run_bits(run, of)));
+  return to && run_copy(run, run_bits(run, to), run_bits(run, of));
 }
 
 bool op_identity(run *run) {

@@ -61,12 +61,11 @@ static void row_of(const manner *m, const axis_resize *a, double x, float *row) 
   const double reach = strcmp(m->mode, "linear") == 0 ? 1 : 2;
   const double stretch = m->antialias && a->scale < 1 ? 1 / a->scale : 1;
   const int64_t first = (int64_t)floor(x - reach * stretch), last = (int64_t)ceil(x + reach * stretch);
-  const bool drop = m->exclude || (m->antialias && stretch > 1);
   double sum = 0;
   for (int64_t j = first; j <= last; ++j) {
     const double weight = kernel(m, ((double)j - x) / stretch);
     const int64_t at = j < 0 ? 0 : j >= a->in ? a->in - 1 : j;
-    if (weight == 0 || (drop && at != j)) continue;
+    if (weight == 0 || (m->exclude && at != j)) continue;
     row[at] += (float)weight;
     sum += weight;
   }

@@ -275,6 +275,8 @@ bool op_col2im(run *run) {
   const int64_t *pad = node_ints(run->node, "pads", &pads), *stride = node_ints(run->node, "strides", &strides);
   const int64_t *dilation = node_ints(run->node, "dilations", &dilations);
   const value *x;
+  if (run_asks(run) && run_input(run, 1) && run_input(run, 1)->ref.shape[0] != 2)
+    return run_refuse(run, "%lld dimensions of space", (long long)run_input(run, 1)->ref.shape[0]);
   run_ints_or(run, 1, &image, (int64_t[]){64, 64}, 2);
   run_ints_or(run, 2, &block, ones, 2);
   if (image.count != 2 || block.count != 2) return run_refuse(run, "%u dimensions of space", image.count);

@@ -456,9 +456,13 @@ bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, con
   to = run_view(run, to, from->ref.rank, from->ref.shape, NULL, 0);
   if (to && to->ref.dtype >= KW_U16) to = run_bits(run, to);
   if (from->ref.dtype >= KW_U16) from = run_bits(run, from);
-  if (!to || !from) return false;
-  if (run_asks(run) || to->ref.numel > 0) return CALL(run, "copy_", arg(to), arg(from));
-  return true;
+  return run_copy(run, to, from);
+}
+
+bool run_copy(run *run, const value *to, const value *from) {
+  if (run->failed || !to || !from) return false;
+  if (!run_asks(run) && to->ref.numel == 0) return true;
+  return run_op(run, "copy_", (kw_value[]){arg(to), arg(from)}, 2, NULL, NULL);
 }
 
 bool run_put(run *run, unsigned output, const value *from) {

@@ -103,6 +103,7 @@ value *run_output(run *run, unsigned output, kw_dtype dtype, unsigned rank, cons
 bool run_put(run *run, unsigned output, const value *from);
 /* The same with another shape of as many elements. */
 bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, const int64_t *shape);
+bool run_copy(run *run, const value *to, const value *from);
 /* An output in host memory, of i64. */
 bool run_put_ints(run *run, unsigned output, unsigned rank, const int64_t *shape, const int64_t *numbers);
 bool run_wants(const run *run, unsigned output);
