@@ -4,6 +4,8 @@
  */
 #include "kernel.h"
 
+#include <keyway/interop.h>
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +120,25 @@ static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   return status;
 }
 
+/* An initialiser that stays as it is: Keyway's kernels may keep it in the order in which they read it best. ONNX
+ * Runtime keeps it, too. */
+static OrtStatus *keep_constant(ort_kernel *slots, const OrtValue *weight, int index, OrtAllocator *unused,
+                                OrtSharedPrePackedWeightCache *cache, bool *out_packed) {
+  const int64_t shape[] = {0}, strides[] = {1};
+  kw_tensor *tensor = NULL;
+  void *address = NULL;
+  OrtStatus *status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)weight, &address);
+  (void)slots;
+  (void)index;
+  (void)unused;
+  (void)cache;
+  *out_packed = false;
+  if (status || !kw_address_device(address)) return status;
+  if (kw_tensor_at(address, KW_U8, 1, shape, strides, &tensor) == KW_OK) kw_tensor_set_constant(tensor, true);
+  kw_tensor_release(tensor);
+  return NULL;
+}
+
 static void release(ort_kernel *slots) {
   kernel *self = (kernel *)slots;
   node_end(&self->node);
@@ -138,7 +159,10 @@ OrtStatus *kernel_create(void *rows, const OrtKernelInfo *info, ort_kernel **out
   }
   OrtStatus *unnamed = kw_ort->KernelInfo_GetNodeName(info, self->name, &size);
   if (unnamed) kw_ort->ReleaseStatus(unnamed); /* longer than there is room for: it is for messages alone */
-  self->slots = (ort_kernel){.ort_version_supported = KW_ORT_API_VERSION, .Compute = compute, .Release = release};
+  self->slots = (ort_kernel){.ort_version_supported = KW_ORT_API_VERSION,
+                             .Compute = compute,
+                             .Release = release,
+                             .PrePackWeight = keep_constant};
   self->rows = rows;
   self->provider = (const provider *)ep;
   self->node.output_count = (unsigned)outputs;

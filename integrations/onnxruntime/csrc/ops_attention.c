@@ -153,3 +153,62 @@ bool op_attention(run *run) {
   if (!y) return false;
   return run_put_as(run, 0, y, 3, (int64_t[]){h.batch, h.queries, y->ref.shape[2] * y->ref.shape[3]});
 }
+
+/* ---- Rotary positions -------------------------------------------------------------------------------------------- */
+
+/* cos and sin of every place, [batch or 1, 1, length, half]: caches [length, half] looked up, or given for each place.
+ */
+static value *of_places(run *run, const value *cache, const value *places, int64_t half) {
+  const value *found = cache;
+  int64_t shape[4] = {1, 1, 1, half};
+  if (!cache) return run_refuse(run, "a cache is missing"), NULL;
+  if (places) {
+    int64_t count = run_numel(places);
+    found = CALL(run, "index_select", arg(cache), kw_arg_int(0), arg(run_reshape(run, places, 1, &count)));
+    shape[0] = places->ref.shape[0], shape[2] = places->ref.shape[1];
+  } else {
+    shape[0] = cache->ref.shape[0], shape[2] = cache->ref.shape[1];
+  }
+  return run_reshape(run, found, 4, shape);
+}
+
+/* Half `i` of the pairs in the last dimension: one after the other, or every second. */
+static value *half_of(run *run, const value *x, int64_t half, int64_t i, bool interleaved) {
+  return x ? run_slice(run, x, x->ref.rank - 1u, interleaved ? i : i * half, half, interleaved ? 2 : 1) : NULL;
+}
+
+bool op_rotary_embedding(run *run) {
+  const bool interleaved = node_int(run->node, "interleaved", 0);
+  const value *x = run_input(run, 0), *places = run_input(run, 3), *a, *b, *cos, *sin, *turned, *whole;
+  value *parts[2];
+  const kw_tensor_ref *refs[2];
+  if (!x) return false;
+  const unsigned rank = x->ref.rank;
+  int64_t shape[4], dims = node_int(run->node, "rotary_embedding_dim", 0);
+  memcpy(shape, x->ref.shape, sizeof shape);
+  whole = apart(run, x, node_int(run->node, "num_heads", 0));
+  if (!whole || whole->ref.rank != 4) return run_refuse(run, "rank %u", rank);
+  const int64_t size = whole->ref.shape[3];
+  if (dims == 0) dims = size;
+  cos = of_places(run, run_input(run, 1), places, dims / 2);
+  sin = of_places(run, run_input(run, 2), places, dims / 2);
+  x = run_slice(run, whole, 3, 0, dims, 1);
+  a = half_of(run, x, dims / 2, 0, interleaved);
+  b = half_of(run, x, dims / 2, 1, interleaved);
+  parts[0] = CALL(run, "sub.Tensor", arg(CALL(run, "mul.Tensor", arg(a), arg(cos))),
+                  arg(CALL(run, "mul.Tensor", arg(b), arg(sin))));
+  parts[1] = CALL(run, "add.Tensor", arg(CALL(run, "mul.Tensor", arg(a), arg(sin))),
+                  arg(CALL(run, "mul.Tensor", arg(b), arg(cos))));
+  if (interleaved)
+    for (unsigned i = 0; i < 2; ++i) parts[i] = parts[i] ? run_unsqueeze(run, parts[i], 4) : NULL;
+  if (!parts[0] || !parts[1]) return false;
+  turned = CALL(run, "cat", run_list(run, parts, 2, refs), kw_arg_int(interleaved ? 4 : 3));
+  if (interleaved) turned = run_reshape(run, turned, 4, x->ref.shape);
+  if (dims < size && turned) {
+    parts[0] = (value *)(uintptr_t)turned;
+    parts[1] = run_slice(run, whole, 3, dims, size - dims, 1);
+    turned = CALL(run, "cat", run_list(run, parts, 2, refs), kw_arg_int(3));
+  }
+  if (rank == 4) return turned && run_put(run, 0, turned);
+  return run_put_as(run, 0, run_permute(run, turned, (int64_t[]){0, 2, 1, 3}), 3, shape);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products.
+ * Matrix products: of matrices, of stacks of them, and with a third one added.
  */
 #include <string.h>
 

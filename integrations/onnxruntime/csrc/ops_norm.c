@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Norms.
+ * Norms of batches, groups, layers and rows; the softmax of old versions.
  */
 #include <string.h>
 

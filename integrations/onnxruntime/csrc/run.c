@@ -52,6 +52,22 @@ void run_end(run *run) {
   run->value_count = 0;
 }
 
+void run_forget(run *run, unsigned mark, const value **first, const value **second) {
+  const value **kept[] = {first, second};
+  value moved[2];
+  unsigned count = 0;
+  if (run->failed) return;
+  for (unsigned i = 0; i < 2; ++i) {
+    if (!*kept[i] || *kept[i] < &run->values[mark]) continue;
+    moved[count] = **kept[i];
+    if (moved[count].tensor) kw_tensor_retain(moved[count].tensor);
+    *kept[i] = &run->values[mark + count++];
+  }
+  for (unsigned i = mark; i < run->value_count; ++i) kw_tensor_release(run->values[i].tensor);
+  memcpy(&run->values[mark], moved, count * sizeof *moved);
+  run->value_count = mark + count;
+}
+
 static value *new_value(run *run) {
   value *made = run->value_count < RUN_MAX_VALUES ? &run->values[run->value_count] : NULL;
   if (!made) {

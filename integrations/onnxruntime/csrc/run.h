@@ -58,6 +58,9 @@ bool run_fail(run *run, kw_status status, const char *what);
 bool run_asks(const run *run);
 void run_end(run *run);
 
+/* Gives up the values made since there were `mark` of them, but for two, which move: what a step of a loop leaves. */
+void run_forget(run *run, unsigned mark, const value **first, const value **second);
+
 /* NULL where the node has no such input: not an error. Keyway's ops compute on no unsigned integers of more than 8
  * bits: u16 comes as i32, u32 as i64 with the same numbers, u64 as i64 with the same bits where the row allows that. */
 kw_dtype run_widened(kw_dtype dtype);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: node_tests.py DEVICE [--plugin FILE] [--baseline FILE] [--kind KIND]... [--only GLOB] [--write FILE] [--least PERCENT]
+"""usage: node_tests.py DEVICE [--plugin FILE] [--baseline FILE] [--kind KIND]... [--only GLOB] [--shard I/N]
+                     [--write FILE] [--least PERCENT]
 
 ONNX's backend tests on one Keyway device, without the CPU as a substitute: neither the session's (disable_cpu_ep_fallback)
 nor Python's (disable_fallback). What counts is what ONNX Runtime's own CPU passes, less the operators of not_counted.txt;
@@ -177,6 +178,7 @@ def main():
     parser.add_argument("--baseline", type=Path)
     parser.add_argument("--kind", action="append")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--shard", default="1/1", help="I/N: every N-th test, from the I-th on")
     parser.add_argument("--write", type=Path)
     parser.add_argument("--least", type=float, default=0)
     parser.add_argument("--show", type=int, default=0, help="how many of the tests that fail to print, with what they said")
@@ -184,7 +186,10 @@ def main():
     kinds = options.kind or ["node", "simple", "pytorch-converted", "pytorch-operator"]
     baseline = json.loads(options.baseline.read_text()) if options.baseline else None
     excluded, names, reasons = not_counted(), [], Counter()
-    for name, model, *_ in cases(kinds):
+    part, parts = map(int, options.shard.split("/"))
+    for i, (name, model, *_) in enumerate(cases(kinds)):
+        if i % parts != part - 1:
+            continue
         why = why_not_counted(model, excluded)
         if why is None and baseline is not None and baseline.get(name) != "passed":
             why = "not passed by ONNX Runtime's CPU"
