@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/compile_check.sh [ARCHITECTURE...]
 #
-# Compiles every program of the kernel pack for GPUs that this machine need not have: with NVRTC for sm_80, sm_90 and
-# sm_100, with hipRTC for those of a list of gfx architectures that the installed one knows; or for the architectures
-# that are named. Writes what kernels take of them, registers, spills and local memory, to bench/results/DATE-compile.md.
-# A compiler that is not installed is skipped with a line. Exit status 0: all that could be compiled was.
+# Compiles every program of the kernel pack for GPUs that this machine need not have: with a new NVRTC from PyPI for
+# sm_80, sm_90 and sm_100, with hipRTC for those of a list of gfx architectures that the installed one knows; or for the
+# architectures that are named. Writes what kernels take of them, registers, spills and local memory, to
+# bench/results/DATE-compile.md. Without hipRTC its architectures are skipped with a line. Exit status 0: all that could
+# be compiled was. What may not get worse of it is a table: scripts/instructions.sh.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -18,6 +19,8 @@ case ${1-} in
 esac
 quiet configure-release cmake --preset release
 quiet build-compile cmake --build --preset release -j "$jobs" --target keyway-gpu-compile
+nvrtc_from_pypi "$nvrtc_new"
+export LD_LIBRARY_PATH=$PWD/$nvrtc${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 results=bench/results/$(date +%F)-compile.md
 lines=build/compile

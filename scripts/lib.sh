@@ -234,6 +234,22 @@ in_bare_root() {
 # leave_bare_root FOLDER: nothing is mounted there any more, as in_bare_root's mounts are its own.
 leave_bare_root() { rm -rf --one-file-system "$1"; }
 
+# The oldest NVRTC that knows sm_90, and a new one.
+nvrtc_old=nvidia-cuda-nvrtc-cu11==11.8.89 nvrtc_new=nvidia-cuda-nvrtc==13.5.37
+
+# nvrtc_from_pypi PACKAGE==VERSION: NVRTC in a folder of its own; sets nvrtc to that of its library and nvrtc_version.
+nvrtc_from_pypi() {
+  local into=build/nvrtc/${1#*==}
+  nvrtc=$into/lib nvrtc_version=${1#*==}
+  nvrtc_version=${nvrtc_version%.*}
+  [ ! -e "$into/complete" ] || return 0
+  rm -rf "$into"
+  quiet "nvrtc-$nvrtc_version" python3 -m pip install --disable-pip-version-check --no-deps --no-compile \
+    --progress-bar off --target "$into/packages" "$1"
+  ln -s "$(realpath --relative-to="$into" "$(dirname "$(find "$into" -name 'libnvrtc.so.*' -print -quit)")")" "$into/lib"
+  : >"$into/complete"
+}
+
 conform_failures=0
 
 # conform DEVICE [CONFORM OPTION...]: the conformance suite on one device; one more row for conform_table. Sets

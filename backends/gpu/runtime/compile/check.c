@@ -4,26 +4,35 @@
  * not have, and prints what each kernel takes of it:
  *
  *     keyway-gpu-compile cuda sm_90
- *     keyway-gpu-compile hip gfx90a
+ *     keyway-gpu-compile hip gfx90a DIRECTORY 'matmul*'
  *
- * One line a kernel, cells apart by tabs: program, kernel, registers, bytes spilt, bytes of local memory. The exit
- * status is 0 when all compile, 1 when one does not (its messages are on stderr), 77 when there is no such compiler.
- * hipRTC 5.2 aborts the process for an architecture that it does not know.
+ * One line a kernel, cells apart by tabs: program, kernel, registers, bytes spilt, bytes of local memory, items of a
+ * group. DIRECTORY gets each program's code, PTX or a code object, for scripts/instructions.py to read: unary/8 is the
+ * file unary.8. A pattern compiles those programs alone. The exit status is 0 when all compile, 1 when one does not
+ * (its messages are on stderr), 77 when there is no such compiler. hipRTC 5.2 aborts the process for an architecture
+ * that it does not know.
  */
 #include "runtime.h"
 
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What says the instructions: NVRTC's text before ptxas makes code of it, and hipRTC's code. */
+#define CALLS(X)                                                                                  \
+  KW_RT_COMPILER_CALLS(X)                                                                         \
+  X(program_text_size, (void *program, size_t *out_size), "nvrtcGetPTXSize", "hiprtcGetCodeSize") \
+  X(program_text, (void *program, char *out_text), "nvrtcGetPTX", "hiprtcGetCode")
+
 #define FIELD(field, parameters, cuda, hip) int(*field) parameters;
-static struct { KW_RT_COMPILER_CALLS(FIELD) } compiler;
+static struct { CALLS(FIELD) } compiler;
 
 #define CUDA_NAME(field, parameters, cuda, hip) cuda,
 #define HIP_NAME(field, parameters, cuda, hip) hip,
-static const char *const cuda_calls[] = {KW_RT_COMPILER_CALLS(CUDA_NAME)};
-static const char *const hip_calls[] = {KW_RT_COMPILER_CALLS(HIP_NAME)};
+static const char *const cuda_calls[] = {CALLS(CUDA_NAME)};
+static const char *const hip_calls[] = {CALLS(HIP_NAME)};
 static const char *const cuda_files[] = {KW_RT_CUDA_COMPILER, NULL};
 static const char *const hip_files[] = {KW_RT_HIP_COMPILER, NULL};
 
@@ -46,15 +55,27 @@ static bool open_compiler(const char *const *files, const char *const *calls) {
 
 typedef struct taken {
   char kernel[96];
-  unsigned registers, spilt, local;
+  unsigned registers, spilt, local, items;
 } taken;
 
 static void print_taken(const char *program, const taken *of) {
-  printf("%s\t%s\t%u\t%u\t%u\n", program, of->kernel, of->registers, of->spilt, of->local);
+  printf("%s\t%s\t%u\t%u\t%u\t%u\n", program, of->kernel, of->registers, of->spilt, of->local, of->items);
+}
+
+/* From `.entry kernel(... ) .maxntid 16, 16, 1`, what KW_LOCAL_SIZE has become. */
+static unsigned items_in(const char *code, const char *kernel) {
+  char head[128];
+  snprintf(head, sizeof head, ".entry %s(", kernel);
+  const char *at = strstr(code, head);
+  const char *size = at ? strstr(at, ".maxntid") : NULL;
+  unsigned by[3] = {0, 1, 1};
+  if (!size || size > at + strcspn(at, "{")) return 0;
+  sscanf(size, ".maxntid %u, %u, %u", &by[0], &by[1], &by[2]);
+  return by[0] * by[1] * by[2];
 }
 
 /* From what ptxas says: a line names the kernel, the next ones its spills, its registers and shared memory. */
-static void print_cuda(const char *program, const char *log) {
+static void print_cuda(const char *program, const char *log, const char *code) {
   taken of = {.kernel = ""};
   unsigned number;
   for (const char *line = log; line; line = strchr(line, '\n')) {
@@ -76,6 +97,7 @@ static void print_cuda(const char *program, const char *log) {
       while (shared > text && shared[-1] >= '0' && shared[-1] <= '9') --shared;
       of.local = (unsigned)strtoul(shared, NULL, 10);
     }
+    of.items = items_in(code, of.kernel);
     print_taken(program, &of);
   }
 }
@@ -92,12 +114,15 @@ static unsigned packed_number(const unsigned char *at) {
 /* From the notes of a code object (llvm.org/docs/AMDGPUUsage.html, "Code Object Metadata"): of each kernel a map whose
  * keys are in alphabetical order. Spills are counted in registers of four bytes. */
 static void print_hip(const char *program, const char *code, size_t size) {
-  static const char first[] = ".group_segment_fixed_size", symbol[] = ".symbol", registers[] = ".vgpr_count",
-                    spilt[] = ".vgpr_spill_count";
+  static const char first[] = ".group_segment_fixed_size", items[] = ".max_flat_workgroup_size", symbol[] = ".symbol",
+                    registers[] = ".vgpr_count", spilt[] = ".vgpr_spill_count";
   const char *end = code + size;
   const char *at = code;
   while ((at = memmem(at, (size_t)(end - at), first, sizeof first - 1)) != NULL) {
     taken of = {.local = packed_number((const unsigned char *)at + sizeof first - 1)};
+    at = memmem(at, (size_t)(end - at), items, sizeof items - 1);
+    if (!at) return;
+    of.items = packed_number((const unsigned char *)at + sizeof items - 1);
     at = memmem(at, (size_t)(end - at), symbol, sizeof symbol - 1);
     if (!at) return;
     const char *name = memmem(at, (size_t)(end - at), "kw_", 3);
@@ -116,7 +141,9 @@ static void print_hip(const char *program, const char *code, size_t size) {
 
 typedef struct request {
   bool is_cuda;
-  const char *arch; /* the option */
+  const char *arch;      /* the option */
+  const char *directory; /* NULL: no code is kept */
+  const char *pattern;   /* of the programs' names */
   bool failed;
 } request;
 
@@ -128,15 +155,30 @@ static char *log_of(void *program) {
   return log;
 }
 
-static char *code_of(void *program, size_t *out_size) {
-  if (compiler.program_code_size(program, out_size) != 0) return NULL;
-  char *code = malloc(*out_size);
-  if (code) compiler.program_code(program, code);
-  return code;
+/* PTX, which ends with a NUL, or a code object. */
+static char *text_of(void *program, size_t *out_size) {
+  if (compiler.program_text_size(program, out_size) != 0) return NULL;
+  char *text = malloc(*out_size);
+  if (text) compiler.program_text(program, text);
+  return text;
+}
+
+static bool keep_code(const char *directory, const char *name, const char *code, size_t size) {
+  char path[4096];
+  const int begin = snprintf(path, sizeof path, "%s/", directory);
+  snprintf(path + begin, sizeof path - (size_t)begin, "%s", name);
+  for (char *p = path + begin; *p; ++p)
+    if (*p == '/') *p = '.';
+  FILE *file = fopen(path, "wb");
+  bool whole = file && fwrite(code, 1, size, file) == size;
+  if (file && fclose(file) != 0) whole = false;
+  if (!whole) perror(path);
+  return whole;
 }
 
 static kw_status compile(void *user, const char *name, const char *const *sources, uint32_t source_count) {
   request *wanted = user;
+  if (fnmatch(wanted->pattern, name, 0) != 0) return KW_OK;
   const char *options[KW_RT_OPTION_LIMIT + 1] = {wanted->arch};
   const char *const *more = wanted->is_cuda ? cuda_options : hip_options;
   const size_t more_size = wanted->is_cuda ? sizeof cuda_options : sizeof hip_options;
@@ -150,15 +192,17 @@ static kw_status compile(void *user, const char *name, const char *const *source
   int error = compiler.program_compile(program, (int)(1 + more_size / sizeof *more), options);
   char *log = log_of(program);
   size_t size = 0;
-  char *code = error ? NULL : code_of(program, &size);
+  char *code = error ? NULL : text_of(program, &size);
   if (!code) {
     fprintf(stderr, "%s, %s: error %d\n%s\n", name, wanted->arch, error, log ? log : "");
     wanted->failed = true;
   } else if (wanted->is_cuda) {
-    print_cuda(name, log ? log : "");
+    print_cuda(name, log ? log : "", code);
   } else {
     print_hip(name, code, size);
   }
+  if (code && wanted->directory && !keep_code(wanted->directory, name, code, size - wanted->is_cuda))
+    wanted->failed = true;
   free(code);
   free(log);
   free(source);
@@ -167,9 +211,12 @@ static kw_status compile(void *user, const char *name, const char *const *source
 }
 
 int main(int argc, char **argv) {
-  const bool is_cuda = argc == 3 && strcmp(argv[1], "cuda") == 0;
-  if (!is_cuda && (argc != 3 || strcmp(argv[1], "hip") != 0)) {
-    fprintf(stderr, "usage: keyway-gpu-compile cuda sm_90 | hip gfx90a\n");
+  const bool has_arguments = argc >= 3 && argc <= 5;
+  const bool is_cuda = has_arguments && strcmp(argv[1], "cuda") == 0;
+  if (!is_cuda && (!has_arguments || strcmp(argv[1], "hip") != 0)) {
+    fprintf(stderr,
+            "usage: keyway-gpu-compile cuda sm_90 [DIRECTORY [PATTERN]]\n"
+            "       keyway-gpu-compile hip gfx90a [DIRECTORY [PATTERN]]\n");
     return 2;
   }
   if (!open_compiler(is_cuda ? cuda_files : hip_files, is_cuda ? cuda_calls : hip_calls)) {
@@ -178,7 +225,7 @@ int main(int argc, char **argv) {
   }
   char arch[64];
   snprintf(arch, sizeof arch, "--%s=%.32s", is_cuda ? "gpu-architecture" : "offload-arch", argv[2]);
-  request wanted = {.is_cuda = is_cuda, .arch = arch};
+  request wanted = {.is_cuda = is_cuda, .arch = arch, .directory = argv[3], .pattern = argc == 5 ? argv[4] : "*"};
   kw_status status = kw_gpu_programs_visit(kw_gpu_prelude_cuda, compile, &wanted);
   return status != KW_OK || wanted.failed ? 1 : 0;
 }
