@@ -12,6 +12,7 @@
 #include "call/value.h"
 #include "op/op.h"
 
+#include <assert.h>
 #include <string.h>
 
 kw_status kw_compose_end(kw_composition *c) {
@@ -19,8 +20,23 @@ kw_status kw_compose_end(kw_composition *c) {
   return c->status;
 }
 
+#ifndef NDEBUG
+/* Whether the row names the op: a device without it would not be asked for this composition otherwise. Casts are asked
+ * about by themselves. */
+static bool is_named(const kw_composition *c, const char *op) {
+  const size_t length = strlen(op);
+  bool found = strcmp(op, "copy_") == 0;
+  for (const char *word = c->needs; *word && !found; word += strcspn(word, " "), word += *word == ' ') {
+    const char *name = word + (*word == '!');
+    found = strncmp(name, op, length) == 0 && strchr(" /", name[length]);
+  }
+  return found;
+}
+#endif
+
 kw_status kw_compose_calls(kw_composition *c, const char *op, const kw_value *args, uint32_t count, kw_tensor **outs,
                            uint32_t results) {
+  assert(is_named(c, op));
   if (c->status == KW_OK) c->status = kw_call_nested(kw_op_lookup(op), c->stream, args, count, outs, results);
   return c->status;
 }

@@ -16,7 +16,8 @@ typedef struct kw_composition {
   kw_dtype dtype;       /* that its parts compute on: key, or f32 in its place */
   const kw_value *args; /* of the call */
   uint32_t cast;        /* bit i: a kernel would have argument i in the key dtype */
-  const char *first;    /* of the ops that its row needs */
+  const char *needs;    /* of its row (op/decompositions.def) */
+  const char *first;    /* of the ops there */
   kw_status status;
   uint32_t count;
   kw_tensor *made[KW_COMPOSITION_MAX]; /* released at the end */

@@ -95,8 +95,13 @@ const kw_decomposition *kw_decompose_find(const kw_op *op, const kw_device *devi
 
 kw_status kw_decompose_serve(const kw_decomposition *by, kw_stream *stream, kw_dtype key, uint32_t cast,
                              const kw_value *args, kw_tensor **outs) {
-  kw_composition c = {
-      .stream = stream, .key = key, .dtype = dtype_of(by, key), .args = args, .cast = cast, .status = KW_OK};
+  kw_composition c = {.stream = stream,
+                      .key = key,
+                      .dtype = dtype_of(by, key),
+                      .args = args,
+                      .cast = cast,
+                      .needs = by->needs,
+                      .status = KW_OK};
   c.first = parsed[by - rows].needs[0].op->schema.name;
   kw_status status = by->serve(&c, args, outs);
   if (c.status == KW_OK) c.status = status;
