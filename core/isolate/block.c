@@ -5,6 +5,7 @@
 #include "isolate/block.h"
 
 #include "base/array.h"
+#include "isolate/wire/lane.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -165,6 +166,7 @@ static void free_passed(struct kw_blocks *blocks) {
     block *b = &blocks->items[i];
     if (b->staging && !b->free && atomic_load(passed_word(b)) != 0) count_free(blocks, b, true);
   }
+  kw_cross(memory_order_acquire);
 }
 
 /* Under the lock. */

@@ -13,13 +13,8 @@
 
 #define LOOKS 1000 /* about 20 us */
 
-/* What one lane brings may follow from what another one took away, by way of the other process, whose part in it
- * ThreadSanitizer cannot see: to it, all that comes follows from all that went before. */
 #ifdef __SANITIZE_THREAD__
-static _Atomic uint32_t crossings;
-#define CROSS(order) atomic_fetch_add_explicit(&crossings, 1, order)
-#else
-#define CROSS(order) (void)0
+_Atomic uint32_t kw_crossings;
 #endif
 
 static void pause_processor(void) {
@@ -56,7 +51,7 @@ static bool wait_for(_Atomic uint32_t *state, _Atomic uint32_t *sleeps, uint32_t
 
 bool kw_lane_wait(_Atomic uint32_t *state, _Atomic uint32_t *sleeps, uint32_t wanted, uint64_t limit_ns) {
   const bool is_wanted = wait_for(state, sleeps, wanted, limit_ns);
-  CROSS(memory_order_acquire);
+  kw_cross(memory_order_acquire);
   return is_wanted;
 }
 
@@ -65,7 +60,7 @@ void kw_lane_wake(_Atomic uint32_t *state) {
 }
 
 void kw_lane_set(_Atomic uint32_t *state, _Atomic uint32_t *sleeps, uint32_t value) {
-  CROSS(memory_order_release);
+  kw_cross(memory_order_release);
   atomic_store(state, value);
   if (atomic_load(sleeps) != 0) kw_lane_wake(state);
 }

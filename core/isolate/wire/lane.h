@@ -8,6 +8,19 @@
 #include "isolate/wire/message.h"
 #include "isolate/wire/wire.h"
 
+/* What one word brings that both processes share may follow from what another one took away, by way of the other
+ * process, whose part in it ThreadSanitizer cannot see: to it, all that comes follows from all that went before. */
+#ifdef __SANITIZE_THREAD__
+extern _Atomic uint32_t kw_crossings;
+#endif
+static inline void kw_cross(memory_order order) {
+#ifdef __SANITIZE_THREAD__
+  atomic_fetch_add_explicit(&kw_crossings, 1, order);
+#else
+  (void)order;
+#endif
+}
+
 /* Waits until the state is `wanted`, `limit_ns` at most: it looks for a moment, then it sleeps. Whether it is. */
 bool kw_lane_wait(_Atomic uint32_t *state, _Atomic uint32_t *sleeps, uint32_t wanted, uint64_t limit_ns);
 /* Sets the state, and wakes who sleeps. */
