@@ -105,17 +105,14 @@ static const char *more_default(const char *op, const char *arg) {
 /* "sum.dim_IntList" is sum_dim_intlist, "_softmax" softmax, "fill_.Scalar" fill_scalar_, "keyway::rope" rope,
  * "torchvision::nms" torchvision_nms. */
 static void name_in_c(const char *name, char *text, size_t size) {
-  char base[64], overload[64] = "", space[64] = "";
   const char *colons = strstr(name, "::");
-  if (colons) snprintf(space, sizeof space, "%.*s_", (int)(colons - name), name);
-  if (colons && strncmp(name, "keyway::", 8) == 0) space[0] = '\0';
+  const bool is_foreign = colons && strncmp(name, "keyway::", 8) != 0;
   const char *rest = colons ? colons + 2 : name, *dot = strchr(rest, '.');
   while (*rest == '_') ++rest;
   const size_t length = dot ? (size_t)(dot - rest) : strlen(rest);
   const bool inplace = length > 0 && rest[length - 1] == '_';
-  snprintf(base, sizeof base, "%.*s", (int)(length - inplace), rest);
-  if (dot) snprintf(overload, sizeof overload, "_%s", dot + 1);
-  snprintf(text, size, "%s%s%s%s", space, base, overload, inplace ? "_" : "");
+  snprintf(text, size, "%.*s%s%.*s%s%s%s", is_foreign ? (int)(colons - name) : 0, name, is_foreign ? "_" : "",
+           (int)(length - inplace), rest, dot ? "_" : "", dot ? dot + 1 : "", inplace ? "_" : "");
   for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; ++i) {
     if (strcmp(name, other_names[i].op) == 0) snprintf(text, size, "%s", other_names[i].name);
   }

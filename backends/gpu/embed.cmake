@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Turns a text file into a C array: cmake -D INPUT=file -D OUTPUT=file.c -D SYMBOL=name -P embed.cmake
-# SYMBOL is NUL-terminated text, or any bytes, SYMBOL_size of them without the NUL. A string literal would do, were it
-# not for -Woverlength-strings.
-file(READ ${INPUT} bytes HEX)
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
-string(REPEAT "'.x[0-9a-f][0-9a-f]'," 8 line)
-string(REGEX REPLACE "(${line})" "\\1\n" bytes "${bytes}")
-file(WRITE ${OUTPUT} "/* Made from ${INPUT}. */\n#include <stddef.h>\n\n"
-                     "extern const char ${SYMBOL}[];\nextern const size_t ${SYMBOL}_size;\n"
-                     "const char ${SYMBOL}[] = {\n${bytes}0};\nconst size_t ${SYMBOL}_size = sizeof ${SYMBOL} - 1;\n")
+# Turns files into C strings: cmake -D OUTPUT=file.c -P embed.cmake SYMBOL FILE [SYMBOL FILE]...
+# SYMBOL is NUL-terminated text, or any bytes, SYMBOL_size of them without the NUL.
+set(text "#include <stddef.h>\n\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n")
+string(REPEAT ".x[0-9a-f][0-9a-f]" 16 line)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(at RANGE 5 ${last} 2) # behind cmake -D OUTPUT=... -P embed.cmake
+  math(EXPR next "${at} + 1")
+  set(symbol ${CMAKE_ARGV${at}})
+  set(file ${CMAKE_ARGV${next}})
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${bytes}")
+  string(REGEX REPLACE "(${line})" "\\1\"\n\"" bytes "${bytes}")
+  string(APPEND text "\n/* Made from ${file}. */\n"
+                     "extern const char ${symbol}[];\nextern const size_t ${symbol}_size;\n"
+                     "const char ${symbol}[] = \"${bytes}\";\nconst size_t ${symbol}_size = sizeof ${symbol} - 1;\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}")

@@ -68,27 +68,37 @@ const char *kw_capability_name(kw_capability capability) {
   return levels[capability].name;
 }
 
-static kw_capability best(uint32_t features) {
-  kw_capability found = KW_CAPABILITY_BASELINE;
-#if defined(__x86_64__)
+static bool is_there(kw_capability level, uint32_t compiled, uint32_t features) {
+  return (compiled >> level & 1) && (levels[level].needs & ~features) == 0;
+}
+
+static kw_capability best(uint32_t compiled, uint32_t features) {
+  kw_capability found = KW_CAPABILITY_REFERENCE;
   for (kw_capability level = found; level < KW_CAPABILITY_COUNT; level++) {
-    if ((levels[level].needs & ~features) == 0) found = level;
+    if (is_there(level, compiled, features)) found = level;
   }
-#else
-  (void)features;
-#endif
   return found;
 }
 
-kw_capability kw_capability_choose(uint32_t features, const char *wanted, const char **out_why) {
-  *out_why = NULL;
-  if (!wanted || wanted[0] == '\0') return best(features);
+kw_capability kw_capability_choose(uint32_t compiled, uint32_t features, const char *wanted, const char **out_why) {
+  const kw_capability otherwise = best(compiled, features);
+  *out_why =
+      otherwise > KW_CAPABILITY_REFERENCE
+          ? NULL
+          : "cpu computes with its reference kernels, which are slow: this is another processor than the one that "
+            "it was built for alone (KEYWAY_NATIVE=ON). Built with -DKEYWAY_NATIVE=OFF it suits all";
+  if (!wanted || wanted[0] == '\0') return otherwise;
   for (kw_capability level = 0; level < KW_CAPABILITY_COUNT; level++) {
     if (strcmp(wanted, levels[level].name) != 0) continue;
-    if ((levels[level].needs & ~features) == 0) return level;
-    *out_why = levels[level].lacks;
-    return best(features);
+    if (level == KW_CAPABILITY_REFERENCE || is_there(level, compiled, features)) {
+      *out_why = NULL;
+      return level;
+    }
+    *out_why = levels[level].needs & ~features
+                   ? levels[level].lacks
+                   : "KEYWAY_CPU_CAPABILITY is ignored: cpu was built without this instruction set (KEYWAY_NATIVE)";
+    return otherwise;
   }
   *out_why = "KEYWAY_CPU_CAPABILITY is ignored: reference, baseline, avx2, avx512 or avx512_fp16 is expected";
-  return best(features);
+  return otherwise;
 }

@@ -36,8 +36,9 @@ uint32_t kw_capability_features(void);
 /* The name that the environment variable knows it by: "avx2". */
 const char *kw_capability_name(kw_capability capability);
 
-/* What to use where `features` are there and `wanted` is the environment variable's text, or NULL. Where `wanted` is no
- * name, or one that lacks features, that is not heard: *out_why says it in one static text, otherwise it is NULL. */
-kw_capability kw_capability_choose(uint32_t features, const char *wanted, const char **out_why);
+/* What to use of those that were compiled, 1 << level each, where `features` are there and `wanted` is the environment
+ * variable's text, or NULL. *out_why says in one static text why a wish is not heard, since it is no name, or lacks
+ * features, or was not compiled; or that nothing fast was that this processor can run. Otherwise it is NULL. */
+kw_capability kw_capability_choose(uint32_t compiled, uint32_t features, const char *wanted, const char **out_why);
 
 #endif /* KEYWAY_CPU_FAST_CAPABILITY_H */

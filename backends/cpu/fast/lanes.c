@@ -5,6 +5,7 @@
 #include "lanes.h"
 
 #include "capability.h"
+#include "isa_list.h"
 #include "number.h"
 
 #include <pthread.h>
@@ -18,25 +19,21 @@ static kw_isa table;
 static const kw_isa *chosen;
 static const char *why_not;
 
+#define BIT(LEVEL, name) | 1u << KW_CAPABILITY_##LEVEL
+enum { COMPILED = 0 KW_EACH_ISA(BIT) };
+#undef BIT
+
 static void choose(void) {
-  const kw_capability level =
-      kw_capability_choose(kw_capability_features(), secure_getenv("KEYWAY_CPU_CAPABILITY"), &why_not);
-  switch (level) {
-    case KW_CAPABILITY_REFERENCE:
-      return;
-#if defined(__x86_64__)
-    case KW_CAPABILITY_AVX512_FP16:
-      kw_isa_fill_avx512_fp16(&table);
-      break;
-    case KW_CAPABILITY_AVX512:
-      kw_isa_fill_avx512(&table);
-      break;
-    case KW_CAPABILITY_AVX2:
-      kw_isa_fill_avx2(&table);
-      break;
-#endif
+  const char *wanted = secure_getenv("KEYWAY_CPU_CAPABILITY");
+  switch (kw_capability_choose(COMPILED, kw_capability_features(), wanted, &why_not)) {
+#define FILL(LEVEL, name)       \
+  case KW_CAPABILITY_##LEVEL:   \
+    kw_isa_fill_##name(&table); \
+    break;
+    KW_EACH_ISA(FILL)
+#undef FILL
     default:
-      kw_isa_fill_baseline(&table);
+      return;
   }
   chosen = &table;
 }

@@ -24,11 +24,11 @@ static int fill_tables(void **state) {
   kw_isa_fill_baseline(&tables[KW_CAPABILITY_BASELINE]);
 #if defined(__x86_64__)
   const char *why;
-  kw_capability_choose(kw_capability_features(), "avx2", &why);
+  kw_capability_choose(UINT32_MAX, kw_capability_features(), "avx2", &why);
   if (!why) kw_isa_fill_avx2(&tables[KW_CAPABILITY_AVX2]);
-  kw_capability_choose(kw_capability_features(), "avx512", &why);
+  kw_capability_choose(UINT32_MAX, kw_capability_features(), "avx512", &why);
   if (!why) kw_isa_fill_avx512(&tables[KW_CAPABILITY_AVX512]);
-  kw_capability_choose(kw_capability_features(), "avx512_fp16", &why);
+  kw_capability_choose(UINT32_MAX, kw_capability_features(), "avx512_fp16", &why);
   if (!why) kw_isa_fill_avx512_fp16(&tables[KW_CAPABILITY_AVX512_FP16]);
 #endif
   return 0;

@@ -21,7 +21,7 @@
 static inline const kw_isa *test_isa(kw_capability level) {
   static kw_isa tables[KW_CAPABILITY_COUNT];
   const char *why;
-  if (kw_capability_choose(kw_capability_features(), kw_capability_name(level), &why) != level) return NULL;
+  if (kw_capability_choose(UINT32_MAX, kw_capability_features(), kw_capability_name(level), &why) != level) return NULL;
   kw_isa *table = &tables[level];
   if (level == KW_CAPABILITY_BASELINE) kw_isa_fill_baseline(table);
 #if defined(__x86_64__)
