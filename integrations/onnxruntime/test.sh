@@ -77,14 +77,19 @@ else
 fi
 backend "${versions[-1]}" "$python" npu:0 "${sample[@]}" --plugin "$vendor_npu" --baseline $baseline
 
-step "the oldest, ONNX Runtime ${versions[0]} (build/onnxruntime-oldest)"
-environment=$PWD/build/onnxruntime-oldest
-[ -x "$environment/bin/python" ] || quiet onnxruntime-oldest-venv python3 -m venv "$environment"
-quiet onnxruntime-oldest-pip "$environment/bin/python" -m pip install --disable-pip-version-check --progress-bar off \
-  "onnxruntime==${versions[0]}" onnx pytest build/wheels/keyway-*.whl
-quiet onnxruntime-oldest-wheel "$environment/bin/python" -m pip install --disable-pip-version-check --no-deps --force-reinstall \
-  build/wheels/onnxruntime_keyway-*.whl
-tests "${versions[0]}" "$environment/bin/python"
-backend "${versions[0]}" "$environment/bin/python" ort --shard 1/6 --write $baseline.oldest
-backend "${versions[0]}" "$environment/bin/python" cpu:0 --shard 1/6 --baseline $baseline.oldest --least 80 --show 200
+step "the oldest, ONNX Runtime ${versions[0]} (build/onnxruntime-oldest), with the same wheels"
+oldest=$PWD/build/onnxruntime-oldest wheels=build/onnxruntime/wheels
+[ -x "$oldest/bin/python" ] || quiet onnxruntime-oldest-venv python3 -m venv "$oldest"
+rm -rf "$wheels"
+for package in python onnxruntime; do # setuptools builds beside what it is given
+  mkdir -p "$wheels/source"
+  cp -r "integrations/$package" "$wheels/source"
+  PKG_CONFIG_PATH=$PWD/build/installed/lib/pkgconfig quiet "onnxruntime-wheel-$package" "$python" -m pip wheel \
+    --disable-pip-version-check --no-deps --wheel-dir "$wheels" "$wheels/source/$package"
+done
+quiet onnxruntime-oldest-pip "$oldest/bin/python" -m pip install --disable-pip-version-check --progress-bar off \
+  --force-reinstall "onnxruntime==${versions[0]}" onnx pytest "$wheels"/*.whl
+tests "${versions[0]}" "$oldest/bin/python"
+backend "${versions[0]}" "$oldest/bin/python" ort --shard 1/6 --write $baseline.oldest
+backend "${versions[0]}" "$oldest/bin/python" cpu:0 --shard 1/6 --baseline $baseline.oldest --least 80 --show 200
 say "${bold}integrations/onnxruntime/test.sh: all passed. $SECONDS s.$plain"

@@ -153,7 +153,14 @@ static OrtStatus *create_data_transfer(ort_ep_factory *slots, ort_data_transfer 
 
 static bool is_stream_aware(const ort_ep_factory *slots) {
   (void)slots;
-  return false;
+  return true;
+}
+
+static OrtStatus *create_stream(ort_ep_factory *slots, const OrtMemoryDevice *memory, const OrtKeyValuePairs *options,
+                                ort_sync_stream **out_stream) {
+  (void)slots;
+  (void)options;
+  return kw_ort_stream_create(memory, out_stream);
 }
 
 static OrtStatus *factory_create(uint32_t first, const kw_device_entry *entry, factory **out_factory) {
@@ -175,7 +182,8 @@ static OrtStatus *factory_create(uint32_t first, const kw_device_entry *entry, f
                                  .CreateAllocator = create_allocator,
                                  .ReleaseAllocator = release_allocator,
                                  .CreateDataTransfer = create_data_transfer,
-                                 .IsStreamAware = is_stream_aware};
+                                 .IsStreamAware = is_stream_aware,
+                                 .CreateSyncStreamForDevice = create_stream};
   kw_ort_transfer_init(&self->transfer);
   status = kw_ort_registry_make(self->name, &self->registry);
   if (status) {

@@ -92,6 +92,14 @@ bool kernel_rows_run(const kernel_rows *rows, run *run) {
   return row->function(run) && !run->failed;
 }
 
+/* The run's stream; the default one where ONNX Runtime has none. */
+static kw_stream *stream_of(const OrtKernelContext *context, kw_device *device) {
+  void *handle = NULL;
+  OrtStatus *status = kw_ort->KernelContext_GetGPUComputeStream(context, &handle);
+  if (status) kw_ort->ReleaseStatus(status);
+  return handle ? handle : device ? kw_stream_default(device) : NULL;
+}
+
 static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   kernel *self = (kernel *)slots;
   run *run = calloc(1, sizeof *run);
@@ -107,6 +115,7 @@ static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   run->node = &self->node;
   run->device = self->provider->device;
   run->context = context;
+  run->stream = stream_of(context, self->provider->device);
   run->input_count = (unsigned)count;
   if (self->provider->autocast != KW_DTYPE_NONE) kw_autocast_set(self->provider->autocast, &before);
   kernel_rows_run(self->rows, run);
@@ -186,7 +195,7 @@ static OrtStatus *copy(ort_kernel *slots, OrtKernelContext *context) {
   if (!status) status = kw_ort->GetDimensions(info, shape, rank);
   if (info) kw_ort->ReleaseTensorTypeAndShapeInfo(info);
   if (!status) status = kw_ort->KernelContext_GetOutput(context, 0, shape, rank, &to);
-  return status ? status : kw_ort_copy(from, to);
+  return status ? status : kw_ort_copy(from, to, stream_of(context, NULL));
 }
 
 static void keep(ort_kernel *slots) {

@@ -29,15 +29,26 @@ OrtStatus *kw_ort_memory_info(uint32_t index, OrtDeviceMemoryType type, OrtMemor
       KW_ORT_VENDOR_ID, (int32_t)index, type, 0, OrtDeviceAllocator, out_info);
 }
 
-static void *allocate(ort_allocator *slots, size_t size) {
-  allocator *self = (allocator *)slots;
+/* Memory that is freed goes back to the stream's cache once all streams that use it have passed: Keyway knows which. */
+static void *allocate_on(allocator *self, size_t size, kw_stream *stream) {
   kw_tensor *tensor;
   void *address = NULL;
-  if (kw_tensor_create(self->device, KW_U8, 1, (int64_t[]){(int64_t)size}, &tensor) != KW_OK) return NULL;
+  if (kw_tensor_create_on(stream, KW_U8, 1, (int64_t[]){(int64_t)size}, &tensor) != KW_OK) return NULL;
   if (kw_address_reserve(tensor, &address) != KW_OK) address = NULL;
   kw_tensor_release(tensor);
   if (address) ++self->allocations;
   return address;
+}
+
+static void *allocate(ort_allocator *slots, size_t size) {
+  allocator *self = (allocator *)slots;
+  return allocate_on(self, size, kw_stream_default(self->device));
+}
+
+static void *allocate_on_stream(ort_allocator *slots, size_t size, OrtSyncStream *of) {
+  allocator *self = (allocator *)slots;
+  kw_stream *stream = kw_ort_stream_of(of);
+  return allocate_on(self, size, stream ? stream : kw_stream_default(self->device));
 }
 
 static void release(ort_allocator *slots, void *address) {
@@ -82,7 +93,8 @@ OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **ou
                                 .Free = release,
                                 .Info = info_of,
                                 .Reserve = allocate,
-                                .GetStats = get_stats};
+                                .GetStats = get_stats,
+                                .AllocOnStream = allocate_on_stream};
   status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
   if (!status) status = kw_ort_status(kw_device_open(entry.name, &self->device), "opening the device");
   if (!status) status = kw_ort_memory_info(index, OrtDeviceMemoryType_DEFAULT, &self->info);
@@ -118,7 +130,13 @@ static bool can_copy(const ort_data_transfer *slots, const OrtMemoryDevice *from
   return (ours(from) && (ours(to) || hosts(to))) || (hosts(from) && ours(to));
 }
 
-static kw_status copy_bytes(const void *from, void *to, size_t bytes) {
+/* The stream where it is one of the tensor's device, otherwise that device's default stream. */
+static kw_stream *of_device(kw_stream *stream, const kw_tensor *tensor) {
+  kw_device *device = kw_tensor_device(tensor);
+  return stream && kw_stream_device(stream) == device ? stream : kw_stream_default(device);
+}
+
+static kw_status copy_bytes(const void *from, void *to, size_t bytes, kw_stream *stream) {
   const bool from_device = kw_address_device(from) != NULL, to_device = kw_address_device(to) != NULL;
   const int64_t shape[1] = {(int64_t)bytes}, strides[1] = {1};
   kw_tensor *source = NULL, *target = NULL;
@@ -127,11 +145,15 @@ static kw_status copy_bytes(const void *from, void *to, size_t bytes) {
   if (status == KW_OK && to_device) status = kw_tensor_at(to, KW_U8, 1, shape, strides, &target);
   if (status == KW_OK) {
     if (source && target) {
-      status = kw_tensor_copy_async(target, NULL, source, NULL);
+      status = kw_tensor_copy_async(target, of_device(stream, target), source, of_device(stream, source));
     } else if (source) {
-      status = kw_tensor_read(source, to);
+      status = kw_tensor_read_async(source, to, stream);
+      if (status == KW_OK)
+        status = kw_stream_synchronize(stream ? stream : kw_stream_default(kw_tensor_device(source)));
     } else if (target) {
-      status = kw_tensor_write(target, from);
+      status = kw_tensor_write_async(target, from, stream);
+      if (status == KW_OK)
+        status = kw_stream_synchronize(stream ? stream : kw_stream_default(kw_tensor_device(target)));
     } else {
       memcpy(to, from, bytes);
     }
@@ -141,22 +163,22 @@ static kw_status copy_bytes(const void *from, void *to, size_t bytes) {
   return status;
 }
 
-OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to) {
+OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream) {
   void *source = NULL, *target = NULL;
   size_t bytes = 0;
   OrtStatus *status = kw_ort->GetTensorSizeInBytes(from, &bytes);
   if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &source);
   if (!status) status = kw_ort->GetTensorMutableData(to, &target);
   if (status || bytes == 0) return status;
-  return kw_ort_status(copy_bytes(source, target, bytes), "a copy");
+  return kw_ort_status(copy_bytes(source, target, bytes, stream), "a copy");
 }
 
 static OrtStatus *copy_tensors(ort_data_transfer *slots, const OrtValue **from, OrtValue **to, OrtSyncStream **streams,
                                size_t count) {
   OrtStatus *status = NULL;
   (void)slots;
-  (void)streams;
-  for (size_t i = 0; i < count && !status; ++i) status = kw_ort_copy(from[i], to[i]);
+  for (size_t i = 0; i < count && !status; ++i)
+    status = kw_ort_copy(from[i], to[i], kw_ort_stream_of(streams ? streams[i] : NULL));
   return status;
 }
 

@@ -104,8 +104,15 @@ bool op_bit_shift(run *run) {
 
 /* ---- Casts and copies -------------------------------------------------------------------------------------------- */
 
+/* What a float of 8 bits would not hold becomes the largest that it does, unless the node says otherwise. */
+static const value *saturated(run *run, const value *of, kw_dtype dtype) {
+  const double most = dtype == KW_F8E4M3FN ? 448 : 57344;
+  if ((dtype != KW_F8E4M3FN && dtype != KW_F8E5M2) || !node_int(run->node, "saturate", 1)) return of;
+  return CALL(run, "clamp", arg(of), kw_arg_scalar_f64(-most), kw_arg_scalar_f64(most));
+}
+
 static bool cast_to(run *run, kw_dtype dtype) {
-  const value *of = run_input(run, 0);
+  const value *of = saturated(run, run_input(run, 0), dtype);
   if (dtype == KW_U64) return run_refuse(run, "a cast to u64");
   if (dtype == KW_DTYPE_NONE) return run_refuse(run, "a type that Keyway does not have");
   if (run_widened(dtype) != dtype || (of && of->ref.dtype == dtype))

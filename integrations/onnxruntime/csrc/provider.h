@@ -55,8 +55,14 @@ OrtStatus *kw_ort_memory_info(uint32_t device_index, OrtDeviceMemoryType type, O
 OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator);
 void kw_ort_allocator_release(ort_allocator *allocator);
 void kw_ort_transfer_init(ort_data_transfer *transfer);
-/* Copies one value between host and device, or two devices; the copy has happened when it returns. */
-OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to);
+/* Copies one value between host and device, or two devices, after what the stream was given (NULL: the default stream);
+ * to and from the host the copy has happened when it returns. */
+OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream);
+
+/* stream.c */
+OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream **out_stream);
+/* NULL for NULL. */
+kw_stream *kw_ort_stream_of(const OrtSyncStream *of);
 
 /* provider.c */
 OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const OrtSessionOptions *options,

@@ -120,7 +120,7 @@ static value *wrap(run *run, const OrtValue *from) {
   if (kw_address_device(address)) {
     made = kw_tensor_at(address, meta.dtype, meta.rank, meta.shape, meta.strides, &tensor);
   } else { /* without elements it need not lie anywhere */
-    made = kw_tensor_create(run->device, meta.dtype, meta.rank, meta.shape, &tensor);
+    made = kw_tensor_create_on(run->stream, meta.dtype, meta.rank, meta.shape, &tensor);
     if (made == KW_OK && kw_tensor_describe(tensor)->numel != 0) made = kw_tensor_write(tensor, address);
   }
   if (made != KW_OK) return run_fail(run, made, "an input or output"), NULL;
@@ -224,7 +224,8 @@ static const void *fetch(run *run, const void *address, size_t bytes) {
   kw_status status;
   if (bytes > sizeof run->host) return run_refuse(run, "%zu bytes of numbers on the device", bytes), NULL;
   status = kw_tensor_at(address, KW_U8, 1, shape, strides, &tensor);
-  if (status == KW_OK) status = kw_tensor_read(tensor, run->host);
+  if (status == KW_OK) status = kw_tensor_read_async(tensor, run->host, run->stream);
+  if (status == KW_OK) status = kw_stream_synchronize(run->stream);
   kw_tensor_release(tensor);
   return status == KW_OK ? run->host : (run_fail(run, status, "numbers of an input"), NULL);
 }
@@ -381,7 +382,7 @@ static bool call(run *run, const kw_op *op, const char *name, const kw_value *ar
     if (results[i]) outs[i] = results[i]->tensor;
     if (run->failed) return false;
   }
-  status = kw_op_call(op, kw_stream_default(run->device), args, count, outs, result_count);
+  status = kw_op_call(op, run->stream, args, count, outs, result_count);
   if (status != KW_OK) return run_fail(run, status, name);
   for (unsigned i = 0; i < result_count; ++i)
     if (!results[i] && outs[i]) results[i] = keep(run, outs[i]);
@@ -428,7 +429,7 @@ value *run_counted(run *run, const char *op, const value *of) {
   if (run->failed || !of) return NULL;
   args[0] = arg(of);
   if (run_asks(run)) return run_call(run, op, args, 1);
-  status = kw_op_call(kw_op_find(op), kw_stream_default(run->device), args, 1, &out, 1);
+  status = kw_op_call(kw_op_find(op), run->stream, args, 1, &out, 1);
   if (status == KW_OK) return keep(run, out);
   run_fail(run, status, op);
   return NULL;

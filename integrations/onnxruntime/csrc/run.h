@@ -35,6 +35,7 @@ typedef struct ints {
 typedef struct run {
   node *node;
   kw_device *device;
+  kw_stream *stream;
   OrtKernelContext *context; /* NULL: it is only asked */
   unsigned input_count;
   const OrtValue *constants[RUN_MAX_INPUTS]; /* while it is only asked: inputs that are known already */

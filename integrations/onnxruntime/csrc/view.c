@@ -41,7 +41,7 @@ static value *make(run *run, const value *of, const kw_tensor_ref *ref, int64_t 
     if (of) {
       status = view_tensor(of, ref, offset * (int64_t)kw_dtype_size(ref->dtype), made);
     } else {
-      status = kw_tensor_create(run->device, ref->dtype, ref->rank, ref->shape, &made->tensor);
+      status = kw_tensor_create_on(run->stream, ref->dtype, ref->rank, ref->shape, &made->tensor);
     }
     if (status != KW_OK) return run_fail(run, status, "a view"), NULL;
     made->ref = *kw_tensor_describe(made->tensor);
@@ -188,6 +188,7 @@ value *run_from_host(run *run, kw_dtype dtype, unsigned rank, const int64_t *sha
   value *made = run_empty(run, dtype, rank, shape);
   kw_status status;
   if (!made || run_asks(run)) return made;
-  status = kw_tensor_write(made->tensor, numbers);
+  status = kw_tensor_write_async(made->tensor, numbers, run->stream);
+  if (status == KW_OK) status = kw_stream_synchronize(run->stream);
   return status == KW_OK ? made : (run_fail(run, status, "numbers of the host's"), NULL);
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams and notifications: ONNX Runtime gives each run a stream of its own, so that runs of several threads and
+ * sessions do not wait for each other. A notification is an event.
+ */
+#include "provider.h"
+
+#include <stdlib.h>
+
+typedef struct stream {
+  ort_sync_stream slots; /* first */
+  kw_stream *stream;
+} stream;
+
+typedef struct notification {
+  ort_sync_notification slots; /* first */
+  kw_event *event;
+  kw_stream *producer;
+} notification;
+
+kw_stream *kw_ort_stream_of(const OrtSyncStream *of) {
+  const void *impl = of ? kw_ort_eps->SyncStream_GetImpl(of) : NULL;
+  return impl ? ((const stream *)impl)->stream : NULL;
+}
+
+/* ---- Notifications ----------------------------------------------------------------------------------------------- */
+
+static void notification_release(ort_sync_notification *slots) {
+  kw_event_destroy(((notification *)slots)->event);
+  free(slots);
+}
+
+static OrtStatus *activate(ort_sync_notification *slots) {
+  notification *self = (notification *)slots;
+  return kw_ort_status(kw_event_record(self->event, self->producer), "an event");
+}
+
+static OrtStatus *wait_on_device(ort_sync_notification *slots, OrtSyncStream *consumer) {
+  return kw_ort_status(kw_stream_wait_event(kw_ort_stream_of(consumer), ((notification *)slots)->event),
+                       "a wait for an event");
+}
+
+static OrtStatus *wait_on_host(ort_sync_notification *slots) {
+  return kw_ort_status(kw_event_synchronize(((notification *)slots)->event), "a wait for an event");
+}
+
+static OrtStatus *create_notification(ort_sync_stream *slots, ort_sync_notification **out_notification) {
+  stream *producer = (stream *)slots;
+  notification *self = calloc(1, sizeof *self);
+  kw_status status;
+  if (!self) return kw_ort_refuse(ORT_FAIL, "no memory for a notification");
+  status = kw_event_create(kw_stream_device(producer->stream), &self->event);
+  if (status != KW_OK) {
+    free(self);
+    return kw_ort_status(status, "an event");
+  }
+  self->producer = producer->stream;
+  self->slots = (ort_sync_notification){.ort_version_supported = KW_ORT_API_VERSION,
+                                        .Release = notification_release,
+                                        .Activate = activate,
+                                        .WaitOnDevice = wait_on_device,
+                                        .WaitOnHost = wait_on_host};
+  *out_notification = &self->slots;
+  return NULL;
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+static void stream_release(ort_sync_stream *slots) {
+  stream *self = (stream *)slots;
+  kw_device *device = kw_stream_device(self->stream);
+  kw_stream_destroy(self->stream);
+  kw_device_close(device);
+  free(self);
+}
+
+static void *get_handle(ort_sync_stream *slots) {
+  return ((stream *)slots)->stream;
+}
+
+static OrtStatus *flush(ort_sync_stream *slots) {
+  return kw_ort_status(kw_stream_synchronize(((stream *)slots)->stream), "the run's work on the device");
+}
+
+OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream **out_stream) {
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  kw_device *device = NULL;
+  stream *self = calloc(1, sizeof *self);
+  OrtStatus *status = self ? NULL : kw_ort_refuse(ORT_FAIL, "no memory for a stream");
+  if (!status)
+    status = kw_ort_status(kw_device_get_entry(kw_ort_eps->MemoryDevice_GetDeviceId(memory), &entry), "a device");
+  if (!status) status = kw_ort_status(kw_device_open(entry.name, &device), "opening the device");
+  if (!status) status = kw_ort_status(kw_stream_create(device, &self->stream), "a stream");
+  if (status) {
+    if (device) kw_device_close(device);
+    free(self);
+    return status;
+  }
+  self->slots = (ort_sync_stream){.ort_version_supported = KW_ORT_API_VERSION,
+                                  .Release = stream_release,
+                                  .GetHandle = get_handle,
+                                  .CreateNotification = create_notification,
+                                  .Flush = flush,
+                                  .OnSessionRunEnd = flush};
+  *out_stream = &self->slots;
+  return NULL;
+}
