@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The provider beside the numbers of its operators: devices, placement, options, errors, memory, several devices at once."""
 
+import re
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import keyway
 import numpy
@@ -125,6 +129,16 @@ def test_the_example_vendor_beside_another(request):
     session = onnxruntime_keyway.session(product, ["npu:0", "cpu:0"])
     assert {each.operator: each.device for each in session.placement} == {"MatMul": "npu:0", "Relu": "npu:0", "Exp": "cpu:0"}
     assert numpy.allclose(session.run(None, {"x": X / 8})[0], numpy.exp(numpy.maximum(X / 8 @ numpy.ones((4, 3), "f4"), 0)))
+
+
+def test_a_device_that_fails_and_one_that_is_lost(request):
+    plugin = request.config.getoption("--vendor-npu")
+    if plugin is None:
+        pytest.skip("--vendor-npu says where its plugin is")
+    child = subprocess.run([sys.executable, Path(__file__).parent / "faults.py", plugin], capture_output=True, text=True)
+    assert child.returncode == 0, child.stdout + child.stderr
+    assert re.search("late: .*Keyway: .*ordered this launch to fail", child.stdout, re.DOTALL), child.stdout
+    assert re.search("lost: .*lost.*after: .", child.stdout, re.DOTALL), child.stdout
 
 
 def test_values_that_stay_on_the_device(device):
