@@ -29,26 +29,17 @@ OrtStatus *kw_ort_memory_info(uint32_t index, OrtDeviceMemoryType type, OrtMemor
       KW_ORT_VENDOR_ID, (int32_t)index, type, 0, OrtDeviceAllocator, out_info);
 }
 
-/* Memory that is freed goes back to the stream's cache once all streams that use it have passed: Keyway knows which. */
-static void *allocate_on(allocator *self, size_t size, kw_stream *stream) {
+/* For whatever stream: memory that is freed goes back to the cache once all streams that use it have passed, and Keyway
+ * knows which. (AllocOnStream is left out: ONNX Runtime 1.24 calls it with streams of others.) */
+static void *allocate(ort_allocator *slots, size_t size) {
+  allocator *self = (allocator *)slots;
   kw_tensor *tensor;
   void *address = NULL;
-  if (kw_tensor_create_on(stream, KW_U8, 1, (int64_t[]){(int64_t)size}, &tensor) != KW_OK) return NULL;
+  if (kw_tensor_create(self->device, KW_U8, 1, (int64_t[]){(int64_t)size}, &tensor) != KW_OK) return NULL;
   if (kw_address_reserve(tensor, &address) != KW_OK) address = NULL;
   kw_tensor_release(tensor);
   if (address) ++self->allocations;
   return address;
-}
-
-static void *allocate(ort_allocator *slots, size_t size) {
-  allocator *self = (allocator *)slots;
-  return allocate_on(self, size, kw_stream_default(self->device));
-}
-
-static void *allocate_on_stream(ort_allocator *slots, size_t size, OrtSyncStream *of) {
-  allocator *self = (allocator *)slots;
-  kw_stream *stream = kw_ort_stream_of(of);
-  return allocate_on(self, size, stream ? stream : kw_stream_default(self->device));
 }
 
 static void release(ort_allocator *slots, void *address) {
@@ -93,8 +84,7 @@ OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **ou
                                 .Free = release,
                                 .Info = info_of,
                                 .Reserve = allocate,
-                                .GetStats = get_stats,
-                                .AllocOnStream = allocate_on_stream};
+                                .GetStats = get_stats};
   status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
   if (!status) status = kw_ort_status(kw_device_open(entry.name, &self->device), "opening the device");
   if (!status) status = kw_ort_memory_info(index, OrtDeviceMemoryType_DEFAULT, &self->info);
@@ -170,6 +160,8 @@ OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream) {
   if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &source);
   if (!status) status = kw_ort->GetTensorMutableData(to, &target);
   if (status || bytes == 0) return status;
+  /* ONNX Runtime does not look whether an allocation went well. */
+  if (!source || !target) return kw_ort_refuse(ORT_EP_FAIL, "Keyway: no memory for a value: %s", kw_error_message());
   return kw_ort_status(copy_bytes(source, target, bytes, stream), "a copy");
 }
 

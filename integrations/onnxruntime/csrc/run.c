@@ -121,6 +121,10 @@ static value *wrap(run *run, const OrtValue *from) {
     made = kw_tensor_at(address, meta.dtype, meta.rank, meta.shape, meta.strides, &tensor);
   } else { /* without elements it need not lie anywhere */
     made = kw_tensor_create_on(run->stream, meta.dtype, meta.rank, meta.shape, &tensor);
+    if (made == KW_OK && !address && kw_tensor_describe(tensor)->numel != 0) {
+      kw_tensor_release(tensor);
+      return run_refuse(run, "no memory for an input or output: %s", kw_error_message()), NULL;
+    }
     if (made == KW_OK && kw_tensor_describe(tensor)->numel != 0) made = kw_tensor_write(tensor, address);
   }
   if (made != KW_OK) return run_fail(run, made, "an input or output"), NULL;

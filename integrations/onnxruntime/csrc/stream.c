@@ -5,12 +5,18 @@
  */
 #include "provider.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 typedef struct stream {
   ort_sync_stream slots; /* first */
   kw_stream *stream;
+  struct stream *next;
 } stream;
+
+/* All that there are: ONNX Runtime 1.24 shows streams of others as ours. */
+static stream *all;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct notification {
   ort_sync_notification slots; /* first */
@@ -20,7 +26,11 @@ typedef struct notification {
 
 kw_stream *kw_ort_stream_of(const OrtSyncStream *of) {
   const void *impl = of ? kw_ort_eps->SyncStream_GetImpl(of) : NULL;
-  return impl ? ((const stream *)impl)->stream : NULL;
+  const stream *known;
+  pthread_mutex_lock(&mutex);
+  for (known = all; known && known != impl;) known = known->next;
+  pthread_mutex_unlock(&mutex);
+  return known ? known->stream : NULL;
 }
 
 /* ---- Notifications ----------------------------------------------------------------------------------------------- */
@@ -69,6 +79,11 @@ static OrtStatus *create_notification(ort_sync_stream *slots, ort_sync_notificat
 static void stream_release(ort_sync_stream *slots) {
   stream *self = (stream *)slots;
   kw_device *device = kw_stream_device(self->stream);
+  stream **place = &all;
+  pthread_mutex_lock(&mutex);
+  while (*place != self) place = &(*place)->next;
+  *place = self->next;
+  pthread_mutex_unlock(&mutex);
   kw_stream_destroy(self->stream);
   kw_device_close(device);
   free(self);
@@ -102,6 +117,10 @@ OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream *
                                   .CreateNotification = create_notification,
                                   .Flush = flush,
                                   .OnSessionRunEnd = flush};
+  pthread_mutex_lock(&mutex);
+  self->next = all;
+  all = self;
+  pthread_mutex_unlock(&mutex);
   *out_stream = &self->slots;
   return NULL;
 }

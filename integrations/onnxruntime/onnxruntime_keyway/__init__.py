@@ -79,7 +79,8 @@ def session(model, device_name, *, fallback=False, session_options=None, **optio
         try:
             made = onnxruntime.InferenceSession(model, settings)
         except Exception as error:
-            raise explained(error, placed(reports)) from error
+            first = error.__cause__ or error  # onnxruntime tries again, on the CPU, where the provider failed
+            raise explained(first, placed(reports)) from error
         made.placement = placed(reports)
     made.disable_fallback()
     return made

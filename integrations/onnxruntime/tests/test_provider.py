@@ -138,7 +138,7 @@ def test_a_device_that_fails_and_one_that_is_lost(request):
     child = subprocess.run([sys.executable, Path(__file__).parent / "faults.py", plugin], capture_output=True, text=True)
     assert child.returncode == 0, child.stdout + child.stderr
     assert re.search("late: .*Keyway: .*ordered this launch to fail", child.stdout, re.DOTALL), child.stdout
-    assert re.search("lost: .*lost.*after: .", child.stdout, re.DOTALL), child.stdout
+    assert re.search("lost: .*lost.*after: .*lost", child.stdout, re.DOTALL), child.stdout
 
 
 def test_values_that_stay_on_the_device(device):
