@@ -8,7 +8,8 @@
 
 static kw_status register_kernels(const kw_host_api *host, bool has_f64) {
   (void)has_f64;
-  kw_status status = kw_rt_products_register(host);
+  kw_status status = kw_gpu_register_matrix(host);
+  if (status == KW_OK) status = kw_rt_products_register(host);
   if (status == KW_OK) status = kw_rt_linear_register(host);
   return status == KW_OK ? cuda_cudnn_register(host) : status;
 }

@@ -69,14 +69,17 @@ typedef struct kw_gpu_plan {
   uint64_t workspace;    /* bytes */
 } kw_gpu_plan;
 
-/* kw_gpu_op.flags beside those of kw_kernel_desc: moves of f64 that need no double precision on the device. */
+/* kw_gpu_op.flags beside those of kw_kernel_desc. Moves of f64 that need no double precision on the device. */
 #define KW_GPU_MOVES (UINT64_C(1) << 63)
+
+/* Another: the product is taken by matrix instructions (kw_gpu_register_matrix). */
+#define KW_GPU_MATRIX (UINT64_C(1) << 62)
 
 /* One op of the pack. */
 typedef struct kw_gpu_op {
   const char *name;
   void (*lower)(kw_gpu_plan *plan, const struct kw_gpu_op *op);
-  int32_t code;    /* the lowering's own */
+  int32_t code;    /* the lowering's own; with KW_GPU_MATRIX what it needs (kw_kernel_desc.math_needs) */
   uint64_t flags;  /* KW_KERNEL_*, KW_GPU_MOVES; KW_KERNEL_DETERMINISTIC is implied */
   uint64_t dtypes; /* key dtypes */
 } kw_gpu_op;

@@ -4,6 +4,8 @@
  */
 #include "ops/families.h"
 
+#include "ops/matmul.h"
+
 #include <keyway/known_args.h>
 
 #include <stdio.h>
@@ -94,18 +96,24 @@ static kw_status launch(const kw_call *call) {
 }
 
 static kw_status register_op(const kw_host_api *host, const kw_gpu_op *op, bool has_f64) {
-  kw_kernel_desc desc = {.struct_size = sizeof desc,
-                         .flags = (op->flags & ~KW_GPU_MOVES) | KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE,
-                         .op = op->name,
-                         .name = "portable",
-                         .dtypes = {{op->dtypes, 0}},
-                         .known_args = kw_known_args(op->name),
-                         .user = (void *)op,
-                         .can_implement = can_implement,
-                         .workspace_size = workspace_size,
-                         .prepare = prepare,
-                         .launch = launch,
-                         .release = release};
+  kw_kernel_desc desc = {
+      .struct_size = sizeof desc,
+      .flags = (op->flags & ~(KW_GPU_MOVES | KW_GPU_MATRIX)) | KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE,
+      .op = op->name,
+      .name = "portable",
+      .dtypes = {{op->dtypes, 0}},
+      .known_args = kw_known_args(op->name),
+      .user = (void *)op,
+      .can_implement = can_implement,
+      .workspace_size = workspace_size,
+      .prepare = prepare,
+      .launch = launch,
+      .release = release};
+  if (op->flags & KW_GPU_MATRIX) {
+    desc.math_needs = (kw_math_mode)op->code;
+    desc.name = op->code == KW_MATH_HIGHEST ? "matrix" : "matrix_tf32";
+    desc.priority = KW_PRIORITY_OFF;
+  }
   if (!has_f64 && !(op->flags & KW_GPU_MOVES)) desc.dtypes.bits[0] &= ~(KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128));
   kw_status status = host->register_kernel(host->ctx, &desc);
   return status == KW_ERR_NOT_FOUND ? KW_OK : status; /* an older host knows fewer ops */
@@ -123,5 +131,13 @@ kw_status kw_gpu_register(const kw_host_api *host, bool has_f64) {
   for (size_t f = 0; f < FAMILY_COUNT; ++f)
     for (const kw_gpu_op *op = families[f]->ops; op && op->name && status == KW_OK; ++op)
       status = register_op(host, op, has_f64);
+  return status;
+}
+
+kw_status kw_gpu_register_matrix(const kw_host_api *host) {
+  const kw_gpu_op *const tables[] = {kw_gpu_matrix_products, kw_gpu_matrix_linears};
+  kw_status status = KW_OK;
+  for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t)
+    for (const kw_gpu_op *op = tables[t]; op->name && status == KW_OK; ++op) status = register_op(host, op, false);
   return status;
 }

@@ -30,7 +30,12 @@ static const kw_gpu_module dot_module = {
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_NUM | KW_GPU_VECTORS,
     {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_multiply, kw_gpu_source_reduction, kw_gpu_source_dot}};
+static const kw_gpu_module matrix_module = {"matrix",
+                                            KW_GPU_BY_DTYPE,
+                                            KW_DTYPES_FLOAT32 | KW_DTYPES_F8 | KW_DTYPE_BIT(KW_I8),
+                                            {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_matrix}};
 static const kw_gpu_kernel product_kernel = {&matmul_module, "kw_product_kernel"};
+static const kw_gpu_kernel matrix_kernel = {&matrix_module, "kw_matrix_kernel"};
 static const kw_gpu_kernel pack_kernel = {&panels_module, "kw_panel_pack_kernel"};
 static const kw_gpu_kernel panel_kernel = {&panels_module, "kw_panel_product_kernel"};
 static const kw_gpu_kernel dot_kernel = {&dot_module, "kw_dot_kernel"};
@@ -76,16 +81,16 @@ static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_
   return step;
 }
 
-/* A group for each tile of `tile` rows and columns. */
-static int64_t tiles_of(const kw_product *block, int64_t tile) {
-  return block->batch.numel * ((block->rows + tile - 1) / tile) * ((block->cols + tile - 1) / tile);
+/* A group for each tile of so many rows and columns. */
+static int64_t tiles_of(const kw_product *block, int64_t rows, int64_t cols) {
+  return block->batch.numel * ((block->rows + rows - 1) / rows) * ((block->cols + cols - 1) / cols);
 }
 
 kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                const kw_gpu_tensor *const operands[4]) {
   const kw_product block = block_of(operands);
   kw_gpu_step *step = add_step(plan, kernel, dtype, operands, &block);
-  kw_gpu_step_grid(step, KW_TILE, KW_TILE, tiles_of(&block, KW_TILE), 1);
+  kw_gpu_step_grid(step, KW_TILE, KW_TILE, tiles_of(&block, KW_TILE, KW_TILE), 1);
   return step;
 }
 
@@ -104,7 +109,19 @@ static void step_tiles(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *
   const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
   const kw_product block = block_of(operands);
   kw_gpu_step *step = add_step(plan, &product_kernel, dtype, operands, &block);
-  kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, tiles_of(&block, KW_PRODUCT_TILE), 1);
+  kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, tiles_of(&block, KW_PRODUCT_TILE, KW_PRODUCT_TILE), 1);
+  step_values(plan, step, dtype, product);
+}
+
+static void step_matrix(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  const kw_product block = block_of(operands);
+  if (product->a->ref.dtype != dtype || product->b->ref.dtype != dtype) {
+    kw_gpu_refuse(plan, "by matrix instructions wants two matrices of one dtype");
+    return;
+  }
+  kw_gpu_step *step = add_step(plan, &matrix_kernel, dtype, operands, &block);
+  kw_gpu_step_grid(step, KW_LOCAL_MATRIX, 1, tiles_of(&block, KW_MATRIX_ROWS, KW_MATRIX_COLS), 1);
   step_values(plan, step, dtype, product);
 }
 
@@ -200,24 +217,26 @@ void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product
   }
 }
 
+void kw_gpu_step_product_of(kw_gpu_plan *plan, const kw_gpu_op *op, kw_dtype dtype, const kw_gpu_product *product) {
+  (op->flags & KW_GPU_MATRIX ? step_matrix : kw_gpu_step_product)(plan, dtype, product);
+}
+
 /* mm, bmm and _int_mm: the result has the key dtype or its compute dtype. */
 static void lower_mm(kw_gpu_plan *plan, const kw_gpu_op *op) {
-  (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), a = kw_gpu_input(plan, 0), b = kw_gpu_input(plan, 1);
-  kw_gpu_step_product(plan, a.ref.dtype, &(kw_gpu_product){.out = &out, .a = &a, .b = &b});
+  kw_gpu_step_product_of(plan, op, a.ref.dtype, &(kw_gpu_product){.out = &out, .a = &a, .b = &b});
 }
 
 static void lower_addmm(kw_gpu_plan *plan, const kw_gpu_op *op) {
-  (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), a = kw_gpu_input(plan, 1), b = kw_gpu_input(plan, 2);
   kw_gpu_tensor given = kw_gpu_input(plan, 0), self = kw_gpu_expand(&given, out.ref.rank, out.ref.shape);
-  kw_gpu_step_product(plan, out.ref.dtype,
-                      &(kw_gpu_product){.out = &out,
-                                        .a = &a,
-                                        .b = &b,
-                                        .self = &self,
-                                        .alpha = kw_gpu_argument(plan, 4),
-                                        .beta = kw_gpu_argument(plan, 3)});
+  kw_gpu_step_product_of(plan, op, out.ref.dtype,
+                         &(kw_gpu_product){.out = &out,
+                                           .a = &a,
+                                           .b = &b,
+                                           .self = &self,
+                                           .alpha = kw_gpu_argument(plan, 4),
+                                           .beta = kw_gpu_argument(plan, 3)});
 }
 
 static const kw_gpu_op ops[] = {
@@ -228,4 +247,16 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_matmul_family = {ops, {&matmul_module, &panels_module, &dot_module}};
+#define HALVES (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16))
+const kw_gpu_op kw_gpu_matrix_products[] = {
+    {"mm", lower_mm, KW_MATH_HIGHEST, KW_GPU_MATRIX, HALVES},
+    {"bmm", lower_mm, KW_MATH_HIGHEST, KW_GPU_MATRIX, HALVES},
+    {"addmm", lower_addmm, KW_MATH_HIGHEST, KW_GPU_MATRIX, HALVES},
+    {"mm", lower_mm, KW_MATH_TF32, KW_GPU_MATRIX, KW_DTYPES_F32},
+    {"bmm", lower_mm, KW_MATH_TF32, KW_GPU_MATRIX, KW_DTYPES_F32},
+    {"addmm", lower_addmm, KW_MATH_TF32, KW_GPU_MATRIX, KW_DTYPES_F32},
+    {"_int_mm", lower_mm, KW_MATH_HIGHEST, KW_GPU_MATRIX, KW_DTYPE_BIT(KW_I8)},
+    {0},
+};
+
+const kw_gpu_family kw_gpu_matmul_family = {ops, {&matmul_module, &matrix_module, &panels_module, &dot_module}};

@@ -20,6 +20,10 @@ typedef struct kw_gpu_product {
  * f16 and bf16). */
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product);
 
+/* The same by matrix instructions, for an op that says KW_GPU_MATRIX; else as above. `dtype` may also be f8 then, and
+ * sums are f32. */
+void kw_gpu_step_product_of(kw_gpu_plan *plan, const kw_gpu_op *op, kw_dtype dtype, const kw_gpu_product *product);
+
 /* How many columns a panel of the second matrix has on a device that computes in vectors; 1 on others, which have none.
  */
 int64_t kw_gpu_panel_columns(const kw_gpu_plan *plan, kw_dtype dtype);
@@ -36,5 +40,8 @@ kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, k
  * contiguous, [m, n]. For kernels of a backend's own, beside the pack's (kw_gpu_plan_lower takes it as kw_call.user).
  */
 extern const kw_gpu_op kw_gpu_rescale_op;
+
+/* What kw_gpu_register_matrix registers; an op without a name ends each. */
+extern const kw_gpu_op kw_gpu_matrix_products[], kw_gpu_matrix_linears[];
 
 #endif /* KEYWAY_GPU_MATMUL_H */

@@ -92,18 +92,18 @@ static void rescale(kw_gpu_plan *plan, const kw_gpu_tensor *sum) {
   kw_gpu_step_items(step, out.ref.numel);
 }
 
-/* Sums in i32 of i8; f8 goes through f16, which holds both of its forms, and sums in f32. */
+/* Sums in i32 of i8; f8 goes through f16, which holds both of its forms, unless there are instructions for it, and sums
+ * in f32. */
 static void lower_linear(kw_gpu_plan *plan, const kw_gpu_op *op) {
-  (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), input = kw_gpu_input(plan, 0), weight = kw_gpu_input(plan, 1);
   const bool integer = input.ref.dtype == KW_I8;
-  if (!integer) {
+  if (!integer && !(op->flags & KW_GPU_MATRIX)) {
     input = kw_gpu_contiguous(plan, &input, KW_F16);
     weight = kw_gpu_contiguous(plan, &weight, KW_F16);
   }
   kw_gpu_tensor turned = kw_gpu_transpose(&weight);
   kw_gpu_tensor sum = kw_gpu_temporary(plan, integer ? KW_I32 : KW_F32, 2, out.ref.shape);
-  kw_gpu_step_product(plan, input.ref.dtype, &(kw_gpu_product){.out = &sum, .a = &input, .b = &turned});
+  kw_gpu_step_product_of(plan, op, input.ref.dtype, &(kw_gpu_product){.out = &sum, .a = &input, .b = &turned});
   rescale(plan, &sum);
 }
 
@@ -124,6 +124,12 @@ static const kw_gpu_op ops[] = {
     {"quantized_decomposed::dequantize_per_channel", lower_dequantize, OF_CHANNELS, 0, KW_DTYPES_QUANTIZED},
     {"keyway::int8_linear", lower_linear, 0, 0, KW_DTYPE_BIT(KW_I8)},
     {"keyway::f8_linear", lower_linear, 0, 0, KW_DTYPES_F8},
+    {0},
+};
+
+const kw_gpu_op kw_gpu_matrix_linears[] = {
+    {"keyway::int8_linear", lower_linear, KW_MATH_HIGHEST, KW_GPU_MATRIX, KW_DTYPE_BIT(KW_I8)},
+    {"keyway::f8_linear", lower_linear, KW_MATH_HIGHEST, KW_GPU_MATRIX, KW_DTYPES_F8},
     {0},
 };
 

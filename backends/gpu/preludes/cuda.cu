@@ -34,6 +34,30 @@ typedef unsigned long long kw_u64;
 #undef INFINITY
 #define INFINITY __uint_as_float(0x7f800000u)
 
+/* Matrix instructions, and copies that are on their way while others run; without them kernels/matrix.kw does the same
+ * by steps. Until KW_COPY_WAIT four words that KW_COPY_FOUR brings to local memory are not there. */
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+#define KW_MMA(kind, letter, sum, left, right)                                                                     \
+  asm("mma.sync.aligned." kind " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                  \
+      : "+" letter((sum)[0]), "+" letter((sum)[1]), "+" letter((sum)[2]), "+" letter((sum)[3])                     \
+      : "r"((left)[0]), "r"((left)[1]), "r"((left)[2]), "r"((left)[3]), "r"((right)[0]), "r"((right)[1]))
+#if __CUDA_ARCH__ >= 890 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1204
+#define KW_MMA_F8
+#endif
+KW_FN kw_u32 kw_round_tf32(kw_u32 bits) {
+  kw_u32 rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
+  return rounded;
+}
+#define KW_ROUND_TF32(bits) kw_round_tf32(bits)
+#define KW_ALIGNED_FOUR __align__(16)
+#define KW_COPY_FOUR(to, from)                                                                            \
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((kw_u32)__cvta_generic_to_shared(to)),   \
+               "l"(__cvta_generic_to_global(from))                                                        \
+               : "memory")
+#define KW_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
+#endif
+
 /* Halves: one instruction each way, rounding to nearest even; in software where a CPU stands in for the device. */
 #if defined(__CUDACC_RTC__)
 KW_FN float kw_half_to_float(kw_u16 bits) {

@@ -19,6 +19,8 @@ kw_dtype kw_gpu_compute_dtype(kw_dtype dtype) {
     case KW_F16:
     case KW_BF16:
     case KW_F32:
+    case KW_F8E4M3FN:
+    case KW_F8E5M2:
       return KW_F32;
     default:
       return KW_I32;

@@ -332,6 +332,9 @@ void kw_gpu_device_finish(kw_gpu_device *device);
 
 /* Registers the kit's kernels; for use inside init. `has_f64`: some device computes in double precision. */
 kw_status kw_gpu_register(const kw_host_api *host, bool has_f64);
+/* Registers "matrix" and "matrix_tf32" beside them, products by matrix instructions, for a driver whose prelude has
+ * them (kw_gpu_prelude_cuda); for use inside register_kernels. They are off: they have yet to run on hardware. */
+kw_status kw_gpu_register_matrix(const kw_host_api *host);
 
 /* ---- The kernels' text ------------------------------------------------------------------------------------------- */
 
