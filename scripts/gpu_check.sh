@@ -16,7 +16,10 @@
 # OUT/machine.txt         GPU, driver, processor
 # OUT/doctor.txt          what Keyway found; list.txt: its devices
 # OUT/DEVICE/conform.json   the report; conform.txt is what it printed. DEVICE: cuda, hip
+# OUT/DEVICE/ops.json       its kernels, those that are off among them
 # OUT/DEVICE/bench.json     the benchmark; bench.txt is its table
+#
+# scripts/hardware_pending.py --submit OUT takes what was found of kernels that waited for hardware into the tree.
 #
 # Example: scripts/gpu_check.sh build/gpu-check
 # Example: scripts/emulated.sh cuda scripts/gpu_check.sh build/gpu-check --case 'mul.*/f32/prime/1'
@@ -115,6 +118,7 @@ check() {
   local device=$1 reserve=$2 into=$out/${1%:*} began=$SECONDS status=0 count
   mkdir -p "$into"
   rm -f "$into"/*
+  "$keyway" ops --json --device "$device" >"$into/ops.json"
   step "keyway conform --device $device ${options[*]}"
   within "$((reserve + 60))" "$keyway" conform --device "$device" --jobs "$workers" --json "$into/conform.json" \
     "${options[@]}" >"$into/conform.txt" 2>&1 || status=$?
