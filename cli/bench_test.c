@@ -160,8 +160,5 @@ int main(void) {
       cmocka_unit_test(bench_draws),
       cmocka_unit_test(bench_makes_a_page),
   };
-  const int failures = cmocka_run_group_tests(tests, make_folder, NULL);
-  const bool clean = rmdir(folder) == 0;
-  if (!clean) fprintf(stderr, "the program left something behind in %s\n", folder);
-  return failures > 0 || !clean;
+  return end_in_folder(cmocka_run_group_tests(tests, make_folder, NULL), (const char *[]){NULL});
 }

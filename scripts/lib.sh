@@ -52,6 +52,14 @@ quiet() {
   fi
 }
 
+# python_environment NAME ARGUMENT...: build/NAME, an environment of Python's own with what pip installs by these
+# arguments. Sets environment and python.
+python_environment() {
+  environment=$PWD/build/$1 python=$PWD/build/$1/bin/python
+  [ -x "$python" ] || quiet "$1-venv" python3 -m venv "$environment"
+  quiet "$1-pip" "$python" -m pip install --disable-pip-version-check --no-compile --progress-bar off "${@:2}"
+}
+
 # build_preset PRESET [CMAKE OPTION...]: configures and builds build/PRESET; shows what was found unless that is as it was.
 build_preset() {
   local preset=$1 features

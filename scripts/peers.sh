@@ -16,9 +16,7 @@ build_preset release
 install_with_examples release
 
 step "PyTorch and NumPy, in an environment of its own (build/peers)"
-environment=$PWD/build/peers python=$PWD/build/peers/bin/python
-[ -x "$python" ] || quiet peers-venv python3 -m venv "$environment"
-quiet peers-pip "$python" -m pip install --disable-pip-version-check --no-compile --progress-bar off "${packages[@]}"
+python_environment peers "${packages[@]}"
 
 step "torch_keyway"
 PATH=$environment/bin:$PATH MAX_JOBS=$jobs PKG_CONFIG_PATH=$PWD/build/installed/lib/pkgconfig \

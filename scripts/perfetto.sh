@@ -13,14 +13,12 @@ step "building Keyway (build/release)"
 build_preset release
 
 step "Perfetto's schema, in an environment of its own (build/perfetto)"
-environment=$PWD/build/perfetto
-[ -x "$environment/bin/python" ] || quiet perfetto-venv python3 -m venv "$environment"
-quiet perfetto-pip "$environment/bin/python" -m pip install --disable-pip-version-check --progress-bar off protobuf perfetto
+python_environment perfetto protobuf perfetto
 
 step "traces"
 for device in cpu:0 opencl:0; do
   trace=$environment/${device%:*}.pftrace
   KEYWAY_TRACE=$trace quiet "perfetto-$device" build/release/bin/keyway bench --device "$device" --rounds 1 --size 16 \
     --op mm --op add.Tensor --op sum
-  "$environment/bin/python" tests/perfetto_check.py "$trace" --schema | sed 's/^/    /'
+  "$python" tests/perfetto_check.py "$trace" --schema | sed 's/^/    /'
 done

@@ -48,6 +48,11 @@ static inline bool kw_errno_is_shortage(int error) {
   return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN;
 }
 
+/* What a call that ended with this errno is to say: KW_ERR_OUT_OF_MEMORY where it is a shortage, KW_ERR_IO else. */
+static inline kw_status kw_errno_status(int error) {
+  return kw_errno_is_shortage(error) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
+}
+
 /* The chain as one line, causes after colons, for a report; at most size bytes with the NUL. Returns text. */
 char *kw_error_sentence(char *text, size_t size);
 

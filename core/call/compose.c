@@ -15,6 +15,10 @@
 #include <assert.h>
 #include <string.h>
 
+const char *kw_compose_first(const kw_composition *c) {
+  return c->ops[0]->schema.name;
+}
+
 kw_status kw_compose_end(kw_composition *c) {
   kw_compose_drop(c, 0, NULL, NULL);
   return c->status;
@@ -24,13 +28,9 @@ kw_status kw_compose_end(kw_composition *c) {
 /* Whether the row names the op: a device without it would not be asked for this composition otherwise. Casts are asked
  * about by themselves. */
 static bool is_named(const kw_composition *c, const char *op) {
-  const size_t length = strlen(op);
-  bool found = strcmp(op, "copy_") == 0;
-  for (const char *word = c->needs; *word && !found; word += strcspn(word, " "), word += *word == ' ') {
-    const char *name = word + (*word == '!');
-    found = strncmp(name, op, length) == 0 && strchr(" /", name[length]);
-  }
-  return found;
+  const kw_op *const *named = c->ops;
+  while (*named && strcmp((*named)->schema.name, op) != 0) named++;
+  return *named || strcmp(op, "copy_") == 0;
 }
 #endif
 

@@ -12,16 +12,18 @@
 
 typedef struct kw_composition {
   kw_stream *stream;
-  kw_dtype key;         /* that the call computes on */
-  kw_dtype dtype;       /* that its parts compute on: key, or f32 in its place */
-  const kw_value *args; /* of the call */
-  uint32_t cast;        /* bit i: a kernel would have argument i in the key dtype */
-  const char *needs;    /* of its row (op/decompositions.def) */
-  const char *first;    /* of the ops there */
+  kw_dtype key;            /* that the call computes on */
+  kw_dtype dtype;          /* that its parts compute on: key, or f32 in its place */
+  const kw_value *args;    /* of the call */
+  uint32_t cast;           /* bit i: a kernel would have argument i in the key dtype */
+  const kw_op *const *ops; /* that its row names (op/decompositions.def), ended by NULL */
   kw_status status;
   uint32_t count;
   kw_tensor *made[KW_COMPOSITION_MAX]; /* released at the end */
 } kw_composition;
+
+/* The first op that its row names. */
+const char *kw_compose_first(const kw_composition *c);
 
 /* Releases what was made; the status of the first failure. */
 kw_status kw_compose_end(kw_composition *c);

@@ -20,22 +20,22 @@ static const kw_decomposition rows[] = {
 
 /* The row with its ops looked up. */
 typedef struct parsed_need {
-  const kw_op *op;
   kw_dtype dtype; /* KW_DTYPE_NONE: that of the composition */
   bool kernel;    /* only a kernel of it will do */
   bool converts;  /* that takes another dtype for its result */
 } parsed_need;
 typedef struct parsed_row {
   const kw_op *op;
-  parsed_need needs[MAX_NEEDS];
-  uint32_t count, next; /* the op's next row, from 1; 0: none */
+  const kw_op *ops[MAX_NEEDS + 1]; /* that it needs, ended by NULL, */
+  parsed_need needs[MAX_NEEDS];    /* and how */
+  uint32_t next;                   /* the op's next row, from 1; 0: none */
 } parsed_row;
 static parsed_row parsed[ROWS];
 static uint32_t first_row[1u << KW_OP_ID_BITS]; /* by the op's id; from 1 */
 static pthread_once_t parsed_once = PTHREAD_ONCE_INIT;
 
 /* "!add.Tensor/i64" */
-static parsed_need parse_need(char *word) {
+static parsed_need parse_need(char *word, const kw_op **out_op) {
   parsed_need need = {.dtype = KW_DTYPE_NONE, .kernel = word[0] == '!'};
   char *slash = strchr(word, '/');
   if (slash) {
@@ -43,7 +43,7 @@ static parsed_need parse_need(char *word) {
     *slash = '\0';
     need.converts = strcmp(word, "copy_") == 0;
   }
-  need.op = kw_op_lookup(word + need.kernel);
+  *out_op = kw_op_lookup(word + need.kernel);
   return need;
 }
 
@@ -54,8 +54,9 @@ static void parse_rows(void) {
     char text[256], *rest = NULL;
     strncpy(text, rows[i].needs, sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-      row->needs[row->count++] = parse_need(word);
+    uint32_t count = 0;
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest), count++) {
+      row->needs[count] = parse_need(word, &row->ops[count]);
     }
     row->next = first_row[row->op->id];
     first_row[row->op->id] = i + 1;
@@ -74,13 +75,14 @@ static bool row_serves(uint32_t number, const kw_device *device, kw_dtype key, k
   const kw_dtype dtype = dtype_of(&rows[number], key);
   if (rows[number].how & KW_NOT_F64 && key == KW_F64) return false;
   if (dtype != key && !(kw_can_cast_from(device, key, math) && kw_can_cast_from(device, dtype, math))) return false;
-  for (uint32_t i = 0; i < row->count; ++i) {
+  for (uint32_t i = 0; row->ops[i]; ++i) {
+    const kw_op *op = row->ops[i];
     const parsed_need *need = &row->needs[i];
     const kw_dtype of = need->dtype == KW_DTYPE_NONE ? dtype : need->dtype;
-    if (!kw_dtype_is_among(of, need->op->row.dtypes)) return false;
+    if (!kw_dtype_is_among(of, op->row.dtypes)) return false;
     if (need->converts && !kw_can_cast_from(device, of, math)) return false;
-    if (kw_has_kernel(need->op, device, of, math)) continue;
-    if (need->kernel || !kw_decompose_find(need->op, device, of, math)) return false;
+    if (kw_has_kernel(op, device, of, math)) continue;
+    if (need->kernel || !kw_decompose_find(op, device, of, math)) return false;
   }
   return true;
 }
@@ -100,9 +102,8 @@ kw_status kw_decompose_serve(const kw_decomposition *by, kw_stream *stream, kw_d
                       .dtype = dtype_of(by, key),
                       .args = args,
                       .cast = cast,
-                      .needs = by->needs,
+                      .ops = parsed[by - rows].ops,
                       .status = KW_OK};
-  c.first = parsed[by - rows].needs[0].op->schema.name;
   kw_status status = by->serve(&c, args, outs);
   if (c.status == KW_OK) c.status = status;
   return kw_compose_end(&c);

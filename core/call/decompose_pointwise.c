@@ -25,7 +25,7 @@ kw_status kw_decompose_sub_scalar(kw_composition *c, const kw_value *args, kw_te
 }
 
 kw_status kw_decompose_swapped(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return kw_compose_call(c, c->first, (kw_value[]){args[1], args[0]}, 2, outs);
+  return kw_compose_call(c, kw_compose_first(c), (kw_value[]){args[1], args[0]}, 2, outs);
 }
 
 kw_status kw_decompose_hardtanh(kw_composition *c, const kw_value *args, kw_tensor **outs) {
@@ -36,7 +36,7 @@ kw_status kw_decompose_hardtanh(kw_composition *c, const kw_value *args, kw_tens
 
 /* The op of two tensors, with numbers as such. */
 kw_status kw_decompose_pair(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  KW_INTO(c, outs[0], c->first, T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])));
+  KW_INTO(c, outs[0], kw_compose_first(c), T(kw_compose_arg(c, &args[0])), T(kw_compose_arg(c, &args[1])));
   return c->status;
 }
 

@@ -12,17 +12,19 @@
 
 /* Over all elements. args: self, dtype. */
 kw_status kw_decompose_over_all(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return kw_compose_call(c, c->first, (kw_value[]){args[0], kw_arg_none(), kw_arg_bool(false), args[1]}, 4, outs);
+  return kw_compose_call(c, kw_compose_first(c), (kw_value[]){args[0], kw_arg_none(), kw_arg_bool(false), args[1]}, 4,
+                         outs);
 }
 
 /* The same of an op that takes no dtype, and none for all. */
 kw_status kw_decompose_whole(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return kw_compose_call(c, c->first, args, 1, outs);
+  return kw_compose_call(c, kw_compose_first(c), args, 1, outs);
 }
 
 /* args: self, dim, keepdim. */
 kw_status kw_decompose_one_dim(kw_composition *c, const kw_value *args, kw_tensor **outs) {
-  return kw_compose_call(c, c->first, (kw_value[]){args[0], kw_arg_int_list(&args[1].u.i, 1), args[2]}, 3, outs);
+  return kw_compose_call(c, kw_compose_first(c), (kw_value[]){args[0], kw_arg_int_list(&args[1].u.i, 1), args[2]}, 3,
+                         outs);
 }
 
 kw_status kw_decompose_var_dim(kw_composition *c, const kw_value *args, kw_tensor **outs) {

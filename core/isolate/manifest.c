@@ -26,6 +26,10 @@ static bool name_manifest(const char *plugin_path, char *name, size_t size) {
   return (size_t)snprintf(name, size, "%.*s.keyway.json", (int)(length - 3), plugin_path) < size;
 }
 
+static kw_status fail_errno(const char *name, int error) {
+  return kw_fail(kw_errno_status(error), "the manifest %s cannot be read: %s", name, strerror(error));
+}
+
 /* The text, for free(); NULL with *out_status: KW_OK when there is no such file. */
 static char *read_text(const char *name, kw_status *out_status) {
   struct stat info;
@@ -34,13 +38,11 @@ static char *read_text(const char *name, kw_status *out_status) {
   *out_status = KW_OK;
   const int file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) {
-    const kw_status why = kw_errno_is_shortage(errno) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
-    if (errno != ENOENT) *out_status = kw_fail(why, "the manifest %s cannot be read: %s", name, strerror(errno));
+    if (errno != ENOENT) *out_status = fail_errno(name, errno);
     return NULL;
   }
   if (fstat(file, &info) != 0) {
-    const kw_status why = kw_errno_is_shortage(errno) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
-    *out_status = kw_fail(why, "the manifest %s cannot be read: %s", name, strerror(errno));
+    *out_status = fail_errno(name, errno);
   } else if (!S_ISREG(info.st_mode) || info.st_size > (off_t)SIZE_LIMIT) {
     *out_status = kw_fail(KW_ERR_INVALID_ARGUMENT, "the manifest %s is no file of at most %u bytes", name, SIZE_LIMIT);
   } else if ((info.st_uid != 0 && info.st_uid != geteuid()) || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {

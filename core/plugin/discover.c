@@ -80,10 +80,6 @@ static void refuse(kw_candidate *candidate, kw_status status, const char *format
   va_end(arguments);
 }
 
-static kw_status status_of(int error) {
-  return kw_errno_is_shortage(error) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
-}
-
 /* What the file says of itself, by its descriptor. */
 static void check_contents(kw_candidate *candidate, int file) {
   char reason[256];
@@ -115,7 +111,7 @@ static void check(kw_candidate *candidate, const kw_safe_path *found) {
   } else if (found->info.st_size == 0) {
     refuse(candidate, KW_ERR_IO, "is empty (0 bytes)");
   } else if (found->file < 0) {
-    refuse(candidate, status_of(found->error), "cannot be read: %s", strerror(found->error));
+    refuse(candidate, kw_errno_status(found->error), "cannot be read: %s", strerror(found->error));
   } else {
     check_contents(candidate, found->file);
     if (candidate->status == KW_OK) check_trust(candidate, found);

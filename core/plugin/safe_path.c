@@ -75,8 +75,7 @@ static void judge_step(walk *w, const struct stat *info, const char *path) {
 
 static kw_status fail_errno(const walk *w, int error) {
   if (error == ENOENT || error == ENOTDIR) return kw_fail(KW_ERR_NOT_FOUND, "there is no file %s", w->asked);
-  return kw_fail(kw_errno_is_shortage(error) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO, "%s cannot be reached: %s", w->asked,
-                 strerror(error));
+  return kw_fail(kw_errno_status(error), "%s cannot be reached: %s", w->asked, strerror(error));
 }
 
 /* Makes the folder that `name` is in w->folder the one that w stands in; found->path is its path already. */

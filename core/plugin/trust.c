@@ -57,7 +57,7 @@ static kw_status read_rules(const char *path, bool machines, kw_trust_rules *out
   if (status != KW_OK) return status;
   status = check_list(&found, path, machines);
   if (status == KW_OK && (text = kw_file_read(found.file, LIST_LIMIT, &size)) == NULL) {
-    status = kw_errno_is_shortage(errno) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
+    status = kw_errno_status(errno);
     kw_fail(status, "it cannot be read: %s", strerror(errno));
   }
   if (status == KW_OK) status = kw_trust_rules_read(text, size, out_rules);

@@ -27,11 +27,7 @@ step "packages"
 scripts/setup.sh
 
 step "ONNX Runtime ${versions[-1]}, in an environment of its own (build/onnxruntime)"
-environment=$PWD/build/onnxruntime
-python=$environment/bin/python
-[ -x "$python" ] || quiet onnxruntime-venv python3 -m venv "$environment"
-quiet onnxruntime-pip "$python" -m pip install --disable-pip-version-check --progress-bar off "onnxruntime==${versions[-1]}" \
-  onnx pytest
+python_environment onnxruntime "onnxruntime==${versions[-1]}" onnx pytest
 
 step "building and installing Keyway, the example vendor's plugin from the package"
 build_preset release
@@ -78,8 +74,7 @@ fi
 backend "${versions[-1]}" "$python" npu:0 "${sample[@]}" --plugin "$vendor_npu" --baseline $baseline
 
 step "the oldest, ONNX Runtime ${versions[0]} (build/onnxruntime-oldest), with the same wheels"
-oldest=$PWD/build/onnxruntime-oldest wheels=build/onnxruntime/wheels
-[ -x "$oldest/bin/python" ] || quiet onnxruntime-oldest-venv python3 -m venv "$oldest"
+wheels=build/onnxruntime/wheels
 rm -rf "$wheels"
 for package in python onnxruntime; do # setuptools builds beside what it is given
   mkdir -p "$wheels/source"
@@ -87,9 +82,8 @@ for package in python onnxruntime; do # setuptools builds beside what it is give
   PKG_CONFIG_PATH=$PWD/build/installed/lib/pkgconfig quiet "onnxruntime-wheel-$package" "$python" -m pip wheel \
     --disable-pip-version-check --no-deps --wheel-dir "$wheels" "$wheels/source/$package"
 done
-quiet onnxruntime-oldest-pip "$oldest/bin/python" -m pip install --disable-pip-version-check --progress-bar off \
-  --force-reinstall "onnxruntime==${versions[0]}" onnx pytest "$wheels"/*.whl
-tests "${versions[0]}" "$oldest/bin/python"
-backend "${versions[0]}" "$oldest/bin/python" ort --shard 1/6 --write $baseline.oldest
-backend "${versions[0]}" "$oldest/bin/python" cpu:0 --shard 1/6 --baseline $baseline.oldest --least 80 --show 200
+python_environment onnxruntime-oldest --force-reinstall "onnxruntime==${versions[0]}" onnx pytest "$wheels"/*.whl
+tests "${versions[0]}" "$python"
+backend "${versions[0]}" "$python" ort --shard 1/6 --write $baseline.oldest
+backend "${versions[0]}" "$python" cpu:0 --shard 1/6 --baseline $baseline.oldest --least 80 --show 200
 say "${bold}integrations/onnxruntime/test.sh: all passed. $SECONDS s.$plain"

@@ -29,10 +29,7 @@ step "packages"
 scripts/setup.sh
 
 step "NumPy and array-api-strict, in an environment of its own (build/python)"
-environment=$PWD/build/python
-python=$environment/bin/python
-[ -x "$python" ] || quiet python-venv python3 -m venv "$environment"
-quiet python-pip "$python" -m pip install --disable-pip-version-check --progress-bar off numpy array-api-strict
+python_environment python numpy array-api-strict
 
 step "building and installing Keyway, the example vendor's plugin from the package"
 build_preset release

@@ -37,10 +37,7 @@ step "packages"
 scripts/setup.sh
 
 step "PyTorch, in an environment of its own (build/pytorch)"
-environment=$PWD/build/pytorch
-python=$environment/bin/python
-[ -x "$python" ] || quiet pytorch-venv python3 -m venv "$environment"
-quiet pytorch-pip "$python" -m pip install --disable-pip-version-check --no-compile --progress-bar off "${packages[@]}"
+python_environment pytorch "${packages[@]}"
 
 step "building and installing Keyway, the example vendor's plugin from the package"
 build_preset release

@@ -39,11 +39,7 @@ mkdir -p build/wheels
 
 for version in "${wanted[@]}"; do
   step "torch_keyway for PyTorch $version (build/pytorch-$version)"
-  environment=$PWD/build/pytorch-$version
-  python=$environment/bin/python
-  [ -x "$python" ] || quiet "pytorch-$version-venv" python3 -m venv "$environment"
-  quiet "pytorch-$version-pip" "$python" -m pip install --disable-pip-version-check --no-compile --progress-bar off \
-    "torch==$version.*" numpy 'setuptools>=77' wheel ninja pytest expecttest
+  python_environment "pytorch-$version" "torch==$version.*" numpy 'setuptools>=77' wheel ninja pytest expecttest
   # setuptools builds beside what it is given, and would take another version's objects for its own.
   source=build/wheels/source-$version
   rm -rf "$source"
