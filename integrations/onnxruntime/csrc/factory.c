@@ -13,6 +13,7 @@
 
 const ort_api *kw_ort;
 const ort_ep_api *kw_ort_eps;
+uint32_t kw_ort_api_version;
 
 OrtStatus *kw_ort_refuse(OrtErrorCode code, const char *format, ...) {
   char text[2048];
@@ -72,6 +73,7 @@ static void describe(const kw_device_entry *entry, OrtKeyValuePairs *metadata) {
 
 /* ONNX Runtime finds no accelerator of a plugin by itself, so each device is one of the provider's own ("virtual"). */
 static OrtStatus *offer(factory *self, uint32_t index, OrtEpDevice **out_device) {
+  static const OrtDeviceMemoryType types[] = {OrtDeviceMemoryType_DEFAULT, OrtDeviceMemoryType_HOST_ACCESSIBLE};
   kw_device_entry entry = {.struct_size = sizeof entry};
   OrtKeyValuePairs *metadata = NULL, *found_by = NULL;
   OrtStatus *status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
@@ -87,9 +89,11 @@ static OrtStatus *offer(factory *self, uint32_t index, OrtEpDevice **out_device)
   if (!status)
     status = kw_ort_eps->CreateEpDevice(&self->slots, self->offered[self->offered_count].hardware, metadata, NULL,
                                         out_device);
-  if (!status)
-    status = kw_ort_memory_info(index, OrtDeviceMemoryType_DEFAULT, &self->offered[self->offered_count].memory);
-  if (!status) status = kw_ort_eps->EpDevice_AddAllocatorInfo(*out_device, self->offered[self->offered_count].memory);
+  for (size_t i = 0; i < sizeof types / sizeof *types && !status; ++i) {
+    OrtMemoryInfo **memory = &self->offered[self->offered_count].memory[i];
+    status = kw_ort_memory_info(index, types[i], memory);
+    if (!status) status = kw_ort_eps->EpDevice_AddAllocatorInfo(*out_device, *memory);
+  }
   ++self->offered_count;
   kw_ort->ReleaseKeyValuePairs(found_by);
   kw_ort->ReleaseKeyValuePairs(metadata);
@@ -163,6 +167,12 @@ static OrtStatus *create_stream(ort_ep_factory *slots, const OrtMemoryDevice *me
   return kw_ort_stream_create(memory, out_stream);
 }
 
+static OrtStatus *create_importer(ort_ep_factory *slots, const OrtEpDevice *device,
+                                  ort_external_importer **out_importer) {
+  (void)slots;
+  return kw_ort_importer_create(device, out_importer);
+}
+
 static OrtStatus *factory_create(uint32_t first, const kw_device_entry *entry, factory **out_factory) {
   factory *self = calloc(1, sizeof *self);
   OrtStatus *status;
@@ -183,7 +193,8 @@ static OrtStatus *factory_create(uint32_t first, const kw_device_entry *entry, f
                                  .ReleaseAllocator = release_allocator,
                                  .CreateDataTransfer = create_data_transfer,
                                  .IsStreamAware = is_stream_aware,
-                                 .CreateSyncStreamForDevice = create_stream};
+                                 .CreateSyncStreamForDevice = create_stream,
+                                 .CreateExternalResourceImporterForDevice = create_importer};
   kw_ort_transfer_init(&self->transfer);
   status = kw_ort_registry_make(self->name, &self->registry);
   if (status) {
@@ -197,7 +208,8 @@ static OrtStatus *factory_create(uint32_t first, const kw_device_entry *entry, f
 static void factory_destroy(factory *self) {
   for (uint32_t i = 0; i < self->offered_count; ++i) {
     if (self->offered[i].hardware) kw_ort_eps->ReleaseHardwareDevice(self->offered[i].hardware);
-    if (self->offered[i].memory) kw_ort->ReleaseMemoryInfo(self->offered[i].memory);
+    for (size_t j = 0; j < 2; ++j)
+      if (self->offered[i].memory[j]) kw_ort->ReleaseMemoryInfo(self->offered[i].memory[j]);
   }
   kw_ort_eps->ReleaseKernelRegistry(self->registry);
   free(self);
@@ -208,6 +220,13 @@ static void factory_destroy(factory *self) {
 static bool wanted(const char *registered_name, const char *device) {
   const char *key = strncmp(registered_name, "keyway.", 7) == 0 ? registered_name + 7 : NULL;
   return !key || (strlen(key) == strcspn(device, ":") && strncmp(key, device, strlen(key)) == 0);
+}
+
+/* ONNX Runtime 1.N has API N. (Asking for one that it does not have puts an error into its log.) */
+static uint32_t api_version(const char *version) {
+  const unsigned long minor = strncmp(version, "1.", 2) == 0 ? strtoul(version + 2, NULL, 10) : 0;
+  if (minor < KW_ORT_API_VERSION) return KW_ORT_API_VERSION;
+  return minor < KW_ORT_API_NEWEST ? (uint32_t)minor : KW_ORT_API_NEWEST;
 }
 
 EXPORTED OrtStatus *CreateEpFactories(const char *registered_name, const ort_api_base *base, const OrtLogger *logger,
@@ -222,6 +241,7 @@ EXPORTED OrtStatus *CreateEpFactories(const char *registered_name, const ort_api
     return oldest->CreateStatus(ORT_FAIL, "Keyway needs ONNX Runtime 1.24 or newer: kernel registries begin with it");
   }
   kw_ort_eps = kw_ort->GetEpApi();
+  kw_ort_api_version = api_version(base->GetVersionString());
   status = kw_ort_status(kw_device_count(&count), "the list of devices");
   for (uint32_t i = 0; i < count && !status; ++i) {
     kw_device_entry entry = {.struct_size = sizeof entry};

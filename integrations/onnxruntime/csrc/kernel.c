@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider.h"
+#include "capture.h"
+#include "profile.h"
 
 #define MAPPINGS_AT_MOST 512
 
@@ -117,13 +118,24 @@ static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   run->context = context;
   run->stream = stream_of(context, self->provider->device);
   run->input_count = (unsigned)count;
+  kw_ort_stream_use(run->stream);
+  status = capture_before_node(self->provider, run->stream);
+  if (status) {
+    free(run);
+    return status;
+  }
   if (self->provider->autocast != KW_DTYPE_NONE) kw_autocast_set(self->provider->autocast, &before);
+  profile_node_begin(self->provider, self->name);
   kernel_rows_run(self->rows, run);
+  profile_node_end();
+  if (!run->failed) run_write_back(run);
   if (self->provider->autocast != KW_DTYPE_NONE) kw_autocast_set(before, NULL);
-  if (run->failed)
+  if (run->failed) {
+    capture_node_failed(self->provider);
     status = kw_ort_refuse(run->status == KW_ERR_INVALID_ARGUMENT ? ORT_INVALID_ARGUMENT : ORT_EP_FAIL,
                            "Keyway: %s '%s' on %s: %s", self->rows->rows->op_type, self->name,
                            kw_device_name(run->device), run->why);
+  }
   run_end(run);
   free(run);
   return status;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for ONNX Runtime: its tensors lie at addresses of a device's range (kw_address_reserve), and copies go by
- * Keyway. Keyway's own allocator keeps what is freed, so that no arena is needed above it.
+ * Memory for ONNX Runtime: its tensors lie at addresses of a device's range (kw_address_reserve), copies go by Keyway,
+ * and from and to the host they are fastest with memory of a second allocator, which the host reads and writes itself
+ * (kw_host_alloc). Keyway's own allocator keeps what is freed, so that no arena is needed above it.
  */
 #include <keyway/interop.h>
 
-#include "provider.h"
+#include "capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "weights.h"
 
 typedef struct allocator {
   ort_allocator slots; /* first */
@@ -17,6 +20,13 @@ typedef struct allocator {
   OrtMemoryInfo *info;
   _Atomic uint64_t allocations;
 } allocator;
+
+OrtStatus *kw_ort_device_open(const OrtMemoryDevice *memory, kw_device **out_device) {
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  OrtStatus *status =
+      kw_ort_status(kw_device_get_entry(kw_ort_eps->MemoryDevice_GetDeviceId(memory), &entry), "a device of the list");
+  return status ? status : kw_ort_status(kw_device_open(entry.name, out_device), "opening the device");
+}
 
 OrtStatus *kw_ort_memory_info(uint32_t index, OrtDeviceMemoryType type, OrtMemoryInfo **out_info) {
   kw_device_entry entry = {.struct_size = sizeof entry};
@@ -47,6 +57,15 @@ static void release(ort_allocator *slots, void *address) {
   kw_address_release(address);
 }
 
+static void *allocate_host(ort_allocator *slots, size_t size) {
+  void *memory = NULL;
+  return kw_host_alloc(((allocator *)slots)->device, size ? size : 1, &memory) == KW_OK ? memory : NULL;
+}
+
+static void release_host(ort_allocator *slots, void *memory) {
+  kw_host_free(((allocator *)slots)->device, memory);
+}
+
 static const OrtMemoryInfo *info_of(const ort_allocator *slots) {
   return ((const allocator *)slots)->info;
 }
@@ -74,20 +93,20 @@ static OrtStatus *get_stats(const ort_allocator *slots, OrtKeyValuePairs **out_s
 }
 
 OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator) {
-  const uint32_t index = kw_ort_eps->MemoryDevice_GetDeviceId(kw_ort_eps->MemoryInfo_GetMemoryDevice(info));
-  kw_device_entry entry = {.struct_size = sizeof entry};
+  const OrtMemoryDevice *where = kw_ort_eps->MemoryInfo_GetMemoryDevice(info);
+  const OrtDeviceMemoryType type = kw_ort_eps->MemoryDevice_GetMemoryType(where);
+  const bool host = type == OrtDeviceMemoryType_HOST_ACCESSIBLE;
   allocator *self = calloc(1, sizeof *self);
   OrtStatus *status;
   if (!self) return kw_ort_refuse(ORT_FAIL, "no memory for an allocator");
   self->slots = (ort_allocator){.version = KW_ORT_API_VERSION,
-                                .Alloc = allocate,
-                                .Free = release,
+                                .Alloc = host ? allocate_host : allocate,
+                                .Free = host ? release_host : release,
                                 .Info = info_of,
-                                .Reserve = allocate,
-                                .GetStats = get_stats};
-  status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
-  if (!status) status = kw_ort_status(kw_device_open(entry.name, &self->device), "opening the device");
-  if (!status) status = kw_ort_memory_info(index, OrtDeviceMemoryType_DEFAULT, &self->info);
+                                .Reserve = host ? allocate_host : allocate,
+                                .GetStats = host ? NULL : get_stats};
+  status = kw_ort_device_open(where, &self->device);
+  if (!status) status = kw_ort_memory_info(kw_ort_eps->MemoryDevice_GetDeviceId(where), type, &self->info);
   if (status) {
     if (self->device) kw_device_close(self->device);
     free(self);
@@ -131,6 +150,7 @@ static kw_status copy_bytes(const void *from, void *to, size_t bytes, kw_stream 
   const int64_t shape[1] = {(int64_t)bytes}, strides[1] = {1};
   kw_tensor *source = NULL, *target = NULL;
   kw_status status = KW_OK;
+  if (to_device && !from_device && weights_map(from, to, bytes)) return KW_OK;
   if (from_device) status = kw_tensor_at(from, KW_U8, 1, shape, strides, &source);
   if (status == KW_OK && to_device) status = kw_tensor_at(to, KW_U8, 1, shape, strides, &target);
   if (status == KW_OK) {
@@ -160,6 +180,8 @@ OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream) {
   if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &source);
   if (!status) status = kw_ort->GetTensorMutableData(to, &target);
   if (status || bytes == 0) return status;
+  if (kw_address_device(source) != kw_address_device(target)) status = capture_copy();
+  if (status) return status;
   /* ONNX Runtime does not look whether an allocation went well. */
   if (!source || !target) return kw_ort_refuse(ORT_EP_FAIL, "Keyway: no memory for a value: %s", kw_error_message());
   return kw_ort_status(copy_bytes(source, target, bytes, stream), "a copy");

@@ -2,7 +2,8 @@
  *
  * The tables of functions of ONNX Runtime's C API, as far as the provider calls or fills them. ONNX Runtime only ever
  * appends to them, so that a slot keeps its place; those that are not called are counted. tests/headers_test.c compares
- * places and signatures with a packaged header. What API 24 appended, marked below, is in no packaged header yet.
+ * places and signatures with a packaged header. What API 24 and newer ones appended, marked below, is in no packaged
+ * header yet.
  */
 #ifndef KEYWAY_ORT_TABLES_H
 #define KEYWAY_ORT_TABLES_H
@@ -11,6 +12,10 @@
 
 /* The version of the API that the provider asks for: kernel registries begin with it. */
 #define KW_ORT_API_VERSION 24
+/* The newest one whose slots of ort_ep are declared here. */
+#define KW_ORT_API_NEWEST 27
+#define KW_ORT_API_PROFILER 25 /* what appended CreateProfiler, */
+#define KW_ORT_API_CAPTURE 26  /* and what graphs that are captured */
 
 typedef void (*ort_slot)(void);
 struct ort_ep;
@@ -25,7 +30,10 @@ typedef struct ort_api {
   OrtStatus *(*CreateStatus)(OrtErrorCode code, const char *msg);
   OrtErrorCode (*GetErrorCode)(const OrtStatus *status);
   const char *(*GetErrorMessage)(const OrtStatus *status);
-  ort_slot unused0[47];
+  ort_slot unused0[46];
+  OrtStatus *(*CreateTensorWithDataAsOrtValue)(const OrtMemoryInfo *info, void *p_data, size_t p_data_len,
+                                               const int64_t *shape, size_t shape_len, ONNXTensorElementDataType type,
+                                               OrtValue **out);
   OrtStatus *(*IsTensor)(const OrtValue *value, int *out);
   OrtStatus *(*GetTensorMutableData)(OrtValue *value, void **out);
   ort_slot unused1[3];
@@ -99,9 +107,16 @@ typedef struct ort_api {
                                            size_t *producer_output_index);
   ort_slot unused23[2];
   OrtStatus *(*ValueInfo_GetInitializerValue)(const OrtValueInfo *value_info, const OrtValue **initializer_value);
-  ort_slot unused24[4];
+  OrtStatus *(*ValueInfo_GetExternalInitializerInfo)(const OrtValueInfo *value_info, OrtExternalInitializerInfo **info);
+  OrtStatus *(*ValueInfo_IsRequiredGraphInput)(const OrtValueInfo *value_info, bool *is_required_graph_input);
+  ort_slot unused24[2];
   OrtStatus *(*ValueInfo_IsConstantInitializer)(const OrtValueInfo *value_info, bool *is_constant_initializer);
-  ort_slot unused25[12];
+  ort_slot unused25[2];
+  OrtStatus *(*Graph_GetModelPath)(const OrtGraph *graph, const char **model_path);
+  ort_slot unused30[7];
+  OrtStatus *(*Graph_GetNumInitializers)(const OrtGraph *graph, size_t *num_initializers);
+  OrtStatus *(*Graph_GetInitializers)(const OrtGraph *graph, const OrtValueInfo **initializers,
+                                      size_t num_initializers);
   OrtStatus *(*Graph_GetNumNodes)(const OrtGraph *graph, size_t *num_nodes);
   OrtStatus *(*Graph_GetNodes)(const OrtGraph *graph, const OrtNode **nodes, size_t num_nodes);
   ort_slot unused26[3];
@@ -117,9 +132,14 @@ typedef struct ort_api {
   OrtStatus *(*Node_GetAttributeByName)(const OrtNode *node, const char *attribute_name, const OrtOpAttr **attribute);
   OrtStatus *(*OpAttr_GetTensorAttributeAsOrtValue)(const OrtOpAttr *attribute, OrtValue **attr_tensor);
   OrtStatus *(*OpAttr_GetType)(const OrtOpAttr *attribute, OrtOpAttrType *type);
-  ort_slot unused28[9];
+  ort_slot unused28[5];
+  void (*ReleaseExternalInitializerInfo)(OrtExternalInitializerInfo *input);
+  const char *(*ExternalInitializerInfo_GetFilePath)(const OrtExternalInitializerInfo *info);
+  int64_t (*ExternalInitializerInfo_GetFileOffset)(const OrtExternalInitializerInfo *info);
+  size_t (*ExternalInitializerInfo_GetByteSize)(const OrtExternalInitializerInfo *info);
   const char *(*GetRunConfigEntry)(const OrtRunOptions *options, const char *config_key);
-  ort_slot unused29[5];
+  const OrtMemoryInfo *(*EpDevice_MemoryInfo)(const OrtEpDevice *ep_device, OrtDeviceMemoryType memory_type);
+  ort_slot unused29[4];
   OrtStatus *(*GetSessionOptionsConfigEntries)(const OrtSessionOptions *options, OrtKeyValuePairs **out);
 } ort_api;
 
@@ -129,6 +149,41 @@ typedef struct OrtKernelDef OrtKernelDef;
 typedef struct OrtKernelDefBuilder OrtKernelDefBuilder;
 typedef struct OrtKernelRegistry OrtKernelRegistry;
 typedef struct OrtSharedPrePackedWeightCache OrtSharedPrePackedWeightCache;
+
+typedef enum OrtExternalMemoryHandleType {
+  ORT_EXTERNAL_MEMORY_HANDLE_TYPE_MEMORY_OPAQUE_FD = 3, /* appended later, as are those below */
+  ORT_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION = 4
+} OrtExternalMemoryHandleType;
+
+typedef struct OrtExternalMemoryDescriptor {
+  uint32_t version;
+  OrtExternalMemoryHandleType handle_type;
+  void *native_handle;
+  size_t size_bytes, offset_bytes;
+} OrtExternalMemoryDescriptor;
+
+typedef struct OrtExternalTensorDescriptor {
+  uint32_t version;
+  ONNXTensorElementDataType element_type;
+  const int64_t *shape;
+  size_t rank, offset_bytes;
+} OrtExternalTensorDescriptor;
+
+/* Appended by API 25. */
+typedef struct OrtProfilingEvent OrtProfilingEvent;
+typedef struct OrtProfilingEventsContainer OrtProfilingEventsContainer;
+typedef enum OrtProfilingEventCategory {
+  OrtProfilingEventCategory_SESSION = 0,
+  OrtProfilingEventCategory_NODE = 1,
+  OrtProfilingEventCategory_KERNEL = 2,
+  OrtProfilingEventCategory_API = 3
+} OrtProfilingEventCategory;
+
+/* Appended by API 26. */
+typedef enum OrtGraphCaptureNodeAssignmentPolicy {
+  OrtGraphCaptureNodeAssignmentPolicy_ALL_NODES_ON_EP = 0,
+  OrtGraphCaptureNodeAssignmentPolicy_ALLOW_CPU_FOR_SHAPES = 1
+} OrtGraphCaptureNodeAssignmentPolicy;
 
 typedef struct ort_kernel {
   uint32_t ort_version_supported;
@@ -193,6 +248,18 @@ typedef struct ort_ep_api {
                                                 const OrtKernelDef **out_kernel_def);
   ort_slot unused6[1];
   OrtStatus *(*KernelInfo_GetEp)(const OrtKernelInfo *info, const struct ort_ep **ep);
+  ort_slot unused7[21];
+  /* Appended by API 25. */
+  OrtStatus *(*CreateProfilingEvent)(OrtProfilingEventCategory category, int32_t process_id, int32_t thread_id,
+                                     const char *event_name, int64_t timestamp_us, int64_t duration_us,
+                                     const char *const *arg_keys, const char *const *arg_values, size_t num_args,
+                                     OrtProfilingEvent **out);
+  void (*ReleaseProfilingEvent)(OrtProfilingEvent *input);
+  OrtStatus *(*ProfilingEvent_GetCategory)(const OrtProfilingEvent *event, OrtProfilingEventCategory *out);
+  OrtStatus *(*ProfilingEvent_GetName)(const OrtProfilingEvent *event, const char **out);
+  ort_slot unused8[3];
+  OrtStatus *(*ProfilingEventsContainer_AddEvents)(OrtProfilingEventsContainer *events_container,
+                                                   const OrtProfilingEvent *const *events, size_t num_events);
 } ort_ep_api;
 
 /* What the provider fills. */
@@ -233,6 +300,38 @@ typedef struct ort_sync_stream {
   OrtStatus *(*OnSessionRunEnd)(struct ort_sync_stream *this_ptr);
 } ort_sync_stream;
 
+/* Appended by API 25. */
+typedef struct ort_ep_profiler {
+  uint32_t ort_version_supported;
+  void (*Release)(struct ort_ep_profiler *this_ptr);
+  OrtStatus *(*StartProfiling)(struct ort_ep_profiler *this_ptr, int64_t ep_profiling_start_offset_ns);
+  OrtStatus *(*StartEvent)(struct ort_ep_profiler *this_ptr, uint64_t ort_event_correlation_id);
+  OrtStatus *(*StopEvent)(struct ort_ep_profiler *this_ptr, uint64_t ort_event_correlation_id,
+                          const OrtProfilingEvent *ort_event);
+  OrtStatus *(*EndProfiling)(struct ort_ep_profiler *this_ptr, OrtProfilingEventsContainer *events_container);
+} ort_ep_profiler;
+
+/* Appended by API 24. */
+typedef struct ort_external_memory {
+  uint32_t version;
+  const OrtEpDevice *ep_device;
+  OrtExternalMemoryDescriptor descriptor;
+  void (*Release)(struct ort_external_memory *handle);
+} ort_external_memory;
+
+typedef struct ort_external_importer {
+  uint32_t ort_version_supported;
+  bool (*CanImportMemory)(const struct ort_external_importer *this_ptr, OrtExternalMemoryHandleType handle_type);
+  OrtStatus *(*ImportMemory)(struct ort_external_importer *this_ptr, const OrtExternalMemoryDescriptor *desc,
+                             ort_external_memory **out_handle);
+  void (*ReleaseMemory)(struct ort_external_importer *this_ptr, ort_external_memory *handle);
+  OrtStatus *(*CreateTensorFromMemory)(struct ort_external_importer *this_ptr, const ort_external_memory *mem_handle,
+                                       const OrtExternalTensorDescriptor *tensor_desc, OrtValue **out_tensor);
+  bool (*CanImportSemaphore)(const struct ort_external_importer *this_ptr, int type);
+  ort_slot semaphores[4]; /* of what can be imported: none */
+  void (*Release)(struct ort_external_importer *this_ptr);
+} ort_external_importer;
+
 typedef struct ort_ep {
   uint32_t ort_version_supported;
   const char *(*GetName)(const struct ort_ep *this_ptr);
@@ -248,6 +347,19 @@ typedef struct ort_ep {
   /* Appended by API 24. */
   OrtStatus *(*GetKernelRegistry)(struct ort_ep *this_ptr, const OrtKernelRegistry **kernel_registry);
   OrtStatus *(*IsConcurrentRunSupported)(struct ort_ep *this_ptr, bool *is_supported);
+  /* Appended by API 25. */
+  ort_slot unused2[1];
+  OrtStatus *(*CreateProfiler)(struct ort_ep *this_ptr, ort_ep_profiler **profiler);
+  /* Appended by API 26. */
+  bool (*IsGraphCaptureEnabled)(const struct ort_ep *this_ptr);
+  bool (*IsGraphCaptured)(const struct ort_ep *this_ptr, int graph_annotation_id);
+  OrtStatus *(*ReplayGraph)(struct ort_ep *this_ptr, int graph_annotation_id);
+  OrtGraphCaptureNodeAssignmentPolicy (*GetGraphCaptureNodeAssignmentPolicy)(const struct ort_ep *this_ptr);
+  ort_slot unused3[1];
+  /* Appended by API 27. */
+  OrtStatus *(*OnSessionInitializationEnd)(struct ort_ep *this_ptr);
+  ort_slot unused4[1];
+  OrtStatus *(*ReleaseCapturedGraph)(struct ort_ep *this_ptr, int graph_annotation_id);
 } ort_ep;
 
 typedef struct ort_ep_factory {
@@ -271,7 +383,11 @@ typedef struct ort_ep_factory {
   bool (*IsStreamAware)(const struct ort_ep_factory *this_ptr);
   OrtStatus *(*CreateSyncStreamForDevice)(struct ort_ep_factory *this_ptr, const OrtMemoryDevice *memory_device,
                                           const OrtKeyValuePairs *stream_options, ort_sync_stream **stream);
-  ort_slot after[8]; /* what later versions append and this provider does not have: NULL */
+  /* Appended by API 24. */
+  ort_slot unused1[1];
+  OrtStatus *(*CreateExternalResourceImporterForDevice)(struct ort_ep_factory *this_ptr, const OrtEpDevice *ep_device,
+                                                        ort_external_importer **out_importer);
+  ort_slot after[6]; /* what later versions append and this provider does not have: NULL */
 } ort_ep_factory;
 
 #endif

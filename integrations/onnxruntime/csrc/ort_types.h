@@ -20,6 +20,7 @@ typedef struct OrtEpApi OrtEpApi;
 typedef struct OrtEpDevice OrtEpDevice;
 typedef struct OrtEpFactory OrtEpFactory;
 typedef struct OrtEpGraphSupportInfo OrtEpGraphSupportInfo;
+typedef struct OrtExternalInitializerInfo OrtExternalInitializerInfo;
 typedef struct OrtGraph OrtGraph;
 typedef struct OrtHardwareDevice OrtHardwareDevice;
 typedef struct OrtKernelContext OrtKernelContext;

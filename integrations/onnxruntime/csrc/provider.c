@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "kernel.h"
+#include "profile.h"
+#include "weights.h"
 
 static const char *get_name(const ort_ep *slots) {
   return ((const provider *)slots)->factory->name;
@@ -19,10 +22,25 @@ static OrtStatus *get_kernel_registry(ort_ep *slots, const OrtKernelRegistry **o
   return NULL;
 }
 
+static OrtStatus *on_run_start(ort_ep *slots, const OrtRunOptions *options) {
+  weights_forget((const provider *)slots); /* where ONNX Runtime does not say that the session has begun */
+  return capture_on_run_start((provider *)slots, options);
+}
+
+static OrtStatus *on_initialization_end(ort_ep *slots) {
+  weights_forget((const provider *)slots);
+  return NULL;
+}
+
 static OrtStatus *on_run_end(ort_ep *slots, const OrtRunOptions *options, bool sync_stream) {
+  provider *self = (provider *)slots;
+  OrtStatus *status = capture_on_run_end(self);
   (void)options;
   (void)sync_stream;
-  return kw_ort_status(kw_device_synchronize(((provider *)slots)->device), "the run's work on the device");
+  if (!status) return kw_ort_stream_settle(self->device);
+  OrtStatus *same = kw_ort_stream_settle(self->device);
+  if (same) kw_ort->ReleaseStatus(same);
+  return status;
 }
 
 /* ---- Which nodes ---------------------------------------------------------------------------------------------------
@@ -125,7 +143,24 @@ static bool visible(const provider *self, const char *op_type) {
   return false;
 }
 
-static OrtStatus *look_at(const provider *self, const OrtNode *in_graph, OrtEpGraphSupportInfo *support, FILE *report) {
+/* Remembers an input of the model that a node which is taken reads on the host: capture.c. */
+static OrtStatus *note_host_inputs(provider *self, const OrtNode *in_graph, uint32_t host_inputs) {
+  const OrtValueInfo *inputs[RUN_MAX_INPUTS];
+  size_t count = 0;
+  OrtStatus *status = kw_ort->Node_GetNumInputs(in_graph, &count);
+  if (!status) status = kw_ort->Node_GetInputs(in_graph, inputs, count);
+  for (size_t i = 0; i < count && i < 32 && !status && !self->host_input; ++i) {
+    const char *name = NULL;
+    bool of_model = false;
+    if (!(host_inputs >> i & 1) || !inputs[i]) continue;
+    status = kw_ort->ValueInfo_IsRequiredGraphInput(inputs[i], &of_model);
+    if (!status && of_model) status = kw_ort->GetValueInfoName(inputs[i], &name);
+    if (name) self->host_input = strdup(name);
+  }
+  return status;
+}
+
+static OrtStatus *look_at(provider *self, const OrtNode *in_graph, OrtEpGraphSupportInfo *support, FILE *report) {
   const char *name = "", *op_type = "", *domain = "";
   const OrtKernelDef *definition = NULL;
   const kernel_rows *rows;
@@ -147,6 +182,7 @@ static OrtStatus *look_at(const provider *self, const OrtNode *in_graph, OrtEpGr
     status = ask(self, in_graph, rows, &takes, why, sizeof why);
   }
   if (!status && takes) status = kw_ort_eps->EpGraphSupportInfo_AddSingleNode(support, in_graph);
+  if (!status && takes) status = note_host_inputs(self, in_graph, rows->rows->host_inputs);
   for (char *c = why; *c; ++c)
     if (*c == '\n' || *c == '\t') *c = ' ';
   if (report)
@@ -155,11 +191,12 @@ static OrtStatus *look_at(const provider *self, const OrtNode *in_graph, OrtEpGr
 }
 
 static OrtStatus *get_capability(ort_ep *slots, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
-  const provider *self = (const provider *)slots;
+  provider *self = (provider *)slots;
   size_t count = 0;
   const OrtNode **nodes;
   FILE *report;
   OrtStatus *status = kw_ort->Graph_GetNumNodes(graph, &count);
+  if (!status) status = weights_note(self, graph);
   if (status) return status;
   nodes = calloc(count ? count : 1, sizeof *nodes);
   if (!nodes) return kw_ort_refuse(ORT_FAIL, "no memory for a list of %zu nodes", count);
@@ -192,8 +229,14 @@ static OrtStatus *set_option(provider *self, const char *option, const char *tex
     *place = strdup(text);
     return *place ? NULL : kw_ort_refuse(ORT_FAIL, "no memory for the option '%s'", option);
   }
-  return kw_ort_refuse(ORT_INVALID_ARGUMENT, "%s has no option '%s': it has math, autocast, operators and report",
-                       self->factory->name, option);
+  if (strcmp(option, "graph") == 0) {
+    if (strcmp(text, "1") == 0 || strcmp(text, "True") == 0) return capture_enable(self);
+    if (strcmp(text, "0") == 0 || strcmp(text, "False") == 0) return NULL;
+    return kw_ort_refuse(ORT_INVALID_ARGUMENT, "the option 'graph' is 1 or 0, not '%s'", text);
+  }
+  return kw_ort_refuse(ORT_INVALID_ARGUMENT,
+                       "%s has no option '%s': it has math, autocast, operators, graph and report", self->factory->name,
+                       option);
 }
 
 static OrtStatus *read_options(provider *self, const OrtSessionOptions *session) {
@@ -218,11 +261,15 @@ OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const Or
   if (!self) return kw_ort_refuse(ORT_FAIL, "no memory for a provider");
   self->factory = factory;
   self->autocast = KW_DTYPE_NONE;
-  self->slots = (ort_ep){.ort_version_supported = KW_ORT_API_VERSION,
+  self->slots = (ort_ep){.ort_version_supported = kw_ort_api_version,
                          .GetName = get_name,
                          .GetCapability = get_capability,
+                         .OnRunStart = on_run_start,
                          .OnRunEnd = on_run_end,
-                         .GetKernelRegistry = get_kernel_registry};
+                         .OnSessionInitializationEnd = on_initialization_end,
+                         .GetKernelRegistry = get_kernel_registry,
+                         .CreateProfiler = profiler_create};
+  capture_fill(&self->slots);
   status = kw_ort_status(kw_device_open(device, &self->device), "opening the device");
   if (!status) status = read_options(self, options);
   if (status) {
@@ -235,7 +282,10 @@ OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const Or
 
 void kw_ort_provider_release(ort_ep *slots) {
   provider *self = (provider *)slots;
+  weights_forget(self);
+  capture_end(self);
   if (self->device) kw_device_close(self->device);
+  free(self->host_input);
   free(self->only);
   free(self->report);
   free(self);

@@ -19,6 +19,8 @@
 /* ONNX Runtime's functions; set when it opens the library, before anything else is called. */
 extern const ort_api *kw_ort;
 extern const ort_ep_api *kw_ort_eps;
+/* The version of its API that tables for it may be filled by, at most KW_ORT_API_NEWEST. */
+extern uint32_t kw_ort_api_version;
 
 typedef struct factory {
   ort_ep_factory slots; /* first: ONNX Runtime sees only this */
@@ -28,12 +30,15 @@ typedef struct factory {
   uint32_t first_device, device_count; /* of the list of kw_device_get_entry those whose plugin this is */
   struct {
     OrtHardwareDevice *hardware;
-    OrtMemoryInfo *memory;
+    OrtMemoryInfo *memory[2];        /* the device's, and the host's that it copies fastest with */
   } offered[KW_ORT_DEVICES_AT_MOST]; /* ONNX Runtime keeps no copies */
   uint32_t offered_count;
   OrtKernelRegistry *registry;
   ort_data_transfer transfer;
 } factory;
+
+typedef struct captures captures;
+typedef struct profiler profiler;
 
 typedef struct provider {
   ort_ep slots; /* first */
@@ -41,8 +46,11 @@ typedef struct provider {
   kw_device *device;
   uint32_t device_index;
   kw_dtype autocast;
-  char *only;   /* operators that are visible, separated by commas; NULL: all */
-  char *report; /* a file that gets a line for each node; NULL: none */
+  char *only;                   /* operators that are visible, separated by commas; NULL: all */
+  char *report;                 /* a file that gets a line for each node; NULL: none */
+  captures *captures;           /* NULL: runs are not captured */
+  char *host_input;             /* an input of the model that a node reads on the host; NULL: there is none */
+  _Atomic(profiler *) profiler; /* NULL: the session does not profile */
 } provider;
 
 /* ONNX Runtime's status for Keyway's: NULL for KW_OK, otherwise `what` and the whole chain of Keyway's message. */
@@ -51,6 +59,8 @@ OrtStatus *kw_ort_status(kw_status status, const char *what);
 OrtStatus *kw_ort_refuse(OrtErrorCode code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* memory.c */
+/* The device whose memory it is; to be closed. */
+OrtStatus *kw_ort_device_open(const OrtMemoryDevice *memory, kw_device **out_device);
 OrtStatus *kw_ort_memory_info(uint32_t device_index, OrtDeviceMemoryType type, OrtMemoryInfo **out_info);
 OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator);
 void kw_ort_allocator_release(ort_allocator *allocator);
@@ -63,6 +73,13 @@ OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream);
 OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream **out_stream);
 /* NULL for NULL. */
 kw_stream *kw_ort_stream_of(const OrtSyncStream *of);
+/* A node of the calling thread's run uses it. */
+void kw_ort_stream_use(kw_stream *stream);
+/* At the end of that run: waits, and returns the errors of its work. */
+OrtStatus *kw_ort_stream_settle(kw_device *device);
+
+/* interop.c */
+OrtStatus *kw_ort_importer_create(const OrtEpDevice *of, ort_external_importer **out_importer);
 
 /* provider.c */
 OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const OrtSessionOptions *options,

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "provider.h"
+#include "capture.h"
 
 bool run_refuse(run *run, const char *format, ...) {
   va_list arguments;
@@ -49,7 +49,8 @@ bool run_asks(const run *run) {
 
 void run_end(run *run) {
   for (unsigned i = 0; i < run->value_count; ++i) kw_tensor_release(run->values[i].tensor);
-  run->value_count = 0;
+  for (unsigned i = 0; i < run->host_output_count; ++i) kw_tensor_release(run->host_outputs[i].tensor);
+  run->value_count = run->host_output_count = 0;
 }
 
 void run_forget(run *run, unsigned mark, const value **first, const value **second) {
@@ -91,8 +92,57 @@ static value *keep(run *run, kw_tensor *tensor) {
   return made;
 }
 
-/* The tensor of a value of ONNX Runtime's that lies in the device's memory. */
-static value *wrap(run *run, const OrtValue *from) {
+/* A tensor in place of an output that is bound in host memory; the same one again. */
+static kw_status stand_in_for_output(run *run, const kw_tensor_ref *meta, void *address, kw_tensor **out_tensor) {
+  kw_status status;
+  for (unsigned i = 0; i < run->host_output_count; ++i)
+    if (run->host_outputs[i].host == address) {
+      kw_tensor_retain(*out_tensor = run->host_outputs[i].tensor);
+      return KW_OK;
+    }
+  if (run->host_output_count == RUN_MAX_INPUTS) return KW_ERR_UNSUPPORTED;
+  status = kw_tensor_create_on(run->stream, meta->dtype, meta->rank, meta->shape, out_tensor);
+  if (status != KW_OK) return status;
+  kw_tensor_retain(*out_tensor);
+  run->host_outputs[run->host_output_count].tensor = *out_tensor;
+  run->host_outputs[run->host_output_count++].host = address;
+  return KW_OK;
+}
+
+static kw_status stand_in_for_input(run *run, const kw_tensor_ref *meta, const void *address, kw_tensor **out_tensor) {
+  kw_status status = kw_tensor_create_on(run->stream, meta->dtype, meta->rank, meta->shape, out_tensor);
+  if (status == KW_OK) status = kw_tensor_write_async(*out_tensor, address, run->stream);
+  return status == KW_OK ? kw_stream_synchronize(run->stream) : status;
+}
+
+bool run_write_back(run *run) {
+  kw_status status = KW_OK;
+  for (unsigned i = 0; i < run->host_output_count && status == KW_OK; ++i)
+    status = kw_tensor_read_async(run->host_outputs[i].tensor, run->host_outputs[i].host, run->stream);
+  if (run->host_output_count && status == KW_OK) status = kw_stream_synchronize(run->stream);
+  return status == KW_OK || run_fail(run, status, "an output in host memory");
+}
+
+/* A tensor in place of a value that lies in host memory, or, without elements, anywhere. */
+static kw_status stand_in(run *run, const kw_tensor_ref *meta, void *address, bool is_output, kw_tensor **out_tensor) {
+  OrtStatus *refused;
+  for (unsigned d = 0; d < meta->rank; ++d)
+    if (meta->shape[d] == 0) return kw_tensor_create_on(run->stream, meta->dtype, meta->rank, meta->shape, out_tensor);
+  if (!address) {
+    run_refuse(run, "no memory for an input or output: %s", kw_error_message());
+    return KW_ERR_OUT_OF_MEMORY;
+  }
+  refused = capture_copy();
+  if (refused) {
+    fail_ort(run, refused);
+    return KW_ERR_BUSY;
+  }
+  return is_output ? stand_in_for_output(run, meta, address, out_tensor)
+                   : stand_in_for_input(run, meta, address, out_tensor);
+}
+
+/* The tensor of a value of ONNX Runtime's. */
+static value *wrap(run *run, const OrtValue *from, bool is_output) {
   OrtTensorTypeAndShapeInfo *info = NULL;
   ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   int64_t shape[KW_MAX_RANK];
@@ -117,19 +167,17 @@ static value *wrap(run *run, const OrtValue *from) {
     return NULL;
   }
   meta = kw_meta(node_dtype_of(type), (uint32_t)rank, shape);
-  if (kw_address_device(address)) {
+  const bool on_device = kw_address_device(address) != NULL;
+  if (on_device)
     made = kw_tensor_at(address, meta.dtype, meta.rank, meta.shape, meta.strides, &tensor);
-  } else { /* without elements it need not lie anywhere */
-    made = kw_tensor_create_on(run->stream, meta.dtype, meta.rank, meta.shape, &tensor);
-    if (made == KW_OK && !address && kw_tensor_describe(tensor)->numel != 0) {
-      kw_tensor_release(tensor);
-      return run_refuse(run, "no memory for an input or output: %s", kw_error_message()), NULL;
-    }
-    if (made == KW_OK && kw_tensor_describe(tensor)->numel != 0) made = kw_tensor_write(tensor, address);
+  else
+    made = stand_in(run, &meta, address, is_output, &tensor);
+  if (made != KW_OK) {
+    kw_tensor_release(tensor);
+    return run_fail(run, made, "an input or output"), NULL;
   }
-  if (made != KW_OK) return run_fail(run, made, "an input or output"), NULL;
   wrapped = keep(run, tensor);
-  if (wrapped && kw_address_device(address)) wrapped->address = address;
+  if (wrapped && on_device) wrapped->address = address;
   return wrapped;
 }
 
@@ -162,7 +210,7 @@ value *run_raw_input(run *run, unsigned index) {
   if (index >= run->input_count) return NULL;
   if (run->inputs[index] || run_asks(run)) return run->inputs[index];
   found = input_value(run, index);
-  if (found) run->inputs[index] = wrap(run, found);
+  if (found) run->inputs[index] = wrap(run, found, false);
   return run->inputs[index];
 }
 
@@ -462,7 +510,7 @@ value *run_output(run *run, unsigned output, kw_dtype dtype, unsigned rank, cons
   status = kw_ort->KernelContext_GetOutput(run->context, output, shape, rank, &made);
   if (status) return fail_ort(run, status), NULL;
   if (!made) return NULL;
-  wrapped = wrap(run, made);
+  wrapped = wrap(run, made, true);
   if (!wrapped || wrapped->ref.dtype == dtype || run_widened(wrapped->ref.dtype) == dtype) return wrapped;
   return run_refuse(run, "output %u is %s, not %s", output, kw_dtype_name(wrapped->ref.dtype), kw_dtype_name(dtype)),
          NULL;

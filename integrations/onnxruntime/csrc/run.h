@@ -48,6 +48,11 @@ typedef struct run {
   kw_status status;
   char why[600];
   char host[RUN_MAX_INTS * sizeof(int64_t)]; /* numbers of an input that lay on the device all the same */
+  struct {
+    kw_tensor *tensor; /* a reference */
+    void *host;
+  } host_outputs[RUN_MAX_INPUTS]; /* outputs that are bound in host memory: run_write_back */
+  unsigned host_output_count;
   unsigned value_count;
   value values[RUN_MAX_VALUES];
 } run;
@@ -57,6 +62,8 @@ bool run_refuse(run *run, const char *format, ...) __attribute__((format(printf,
 /* A call of Keyway's failed. Returns false. */
 bool run_fail(run *run, kw_status status, const char *what);
 bool run_asks(const run *run);
+/* Outputs that are bound in host memory: they get what was computed. */
+bool run_write_back(run *run);
 void run_end(run *run);
 
 /* Gives up the values made since there were `mark` of them, but for two, which move: what a step of a loop leaves. */

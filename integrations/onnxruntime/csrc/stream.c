@@ -3,7 +3,7 @@
  * Streams and notifications: ONNX Runtime gives each run a stream of its own, so that runs of several threads and
  * sessions do not wait for each other. A notification is an event.
  */
-#include "provider.h"
+#include "capture.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,6 +31,29 @@ kw_stream *kw_ort_stream_of(const OrtSyncStream *of) {
   for (known = all; known && known != impl;) known = known->next;
   pthread_mutex_unlock(&mutex);
   return known ? known->stream : NULL;
+}
+
+/* What this thread's run has used, a stream a device. ONNX Runtime does not wait for a stream any more after a run that
+ * failed, and gives it to a later one: so that this one is not told of the failure, OnRunEnd waits for it. */
+static _Thread_local kw_stream *used[4];
+
+void kw_ort_stream_use(kw_stream *stream) {
+  const size_t count = sizeof used / sizeof *used;
+  for (size_t i = 0; i < count && stream; ++i) {
+    if (used[i] && kw_stream_device(used[i]) != kw_stream_device(stream)) continue;
+    used[i] = stream;
+    return;
+  }
+}
+
+OrtStatus *kw_ort_stream_settle(kw_device *device) {
+  for (size_t i = 0; i < sizeof used / sizeof *used; ++i) {
+    kw_stream *stream = used[i];
+    if (!stream || kw_stream_device(stream) != device) continue;
+    used[i] = NULL;
+    return kw_ort_status(kw_stream_synchronize(stream), "the run's work on the device");
+  }
+  return kw_ort_status(kw_device_synchronize(device), "the run's work on the device");
 }
 
 /* ---- Notifications ----------------------------------------------------------------------------------------------- */
@@ -94,17 +117,15 @@ static void *get_handle(ort_sync_stream *slots) {
 }
 
 static OrtStatus *flush(ort_sync_stream *slots) {
+  if (capture_records(((stream *)slots)->stream)) return NULL; /* what is recorded runs when it ends: capture.c */
   return kw_ort_status(kw_stream_synchronize(((stream *)slots)->stream), "the run's work on the device");
 }
 
 OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream **out_stream) {
-  kw_device_entry entry = {.struct_size = sizeof entry};
   kw_device *device = NULL;
   stream *self = calloc(1, sizeof *self);
   OrtStatus *status = self ? NULL : kw_ort_refuse(ORT_FAIL, "no memory for a stream");
-  if (!status)
-    status = kw_ort_status(kw_device_get_entry(kw_ort_eps->MemoryDevice_GetDeviceId(memory), &entry), "a device");
-  if (!status) status = kw_ort_status(kw_device_open(entry.name, &device), "opening the device");
+  if (!status) status = kw_ort_device_open(memory, &device);
   if (!status) status = kw_ort_status(kw_stream_create(device, &self->stream), "a stream");
   if (status) {
     if (device) kw_device_close(device);

@@ -63,11 +63,19 @@ def device(name):
     return found
 
 
+def value(array, device_name):
+    """An array's copy in a device's memory, as an onnxruntime.OrtValue: for IoBinding."""
+    found = device(device_name)
+    memory = found.memory_info(onnxruntime.OrtDeviceMemoryType.DEFAULT)
+    kind = "npu" if found.ep_metadata["keyway_type"] == "npu" else "gpu"  # ONNX Runtime knows no other types
+    return onnxruntime.OrtValue.ortvalue_from_numpy(array, kind, memory.device_id, memory.device_vendor_id)
+
+
 def session(model, device_name, *, fallback=False, session_options=None, **options):
     """An onnxruntime.InferenceSession of a model (a path, or its bytes) on a device, or a list of devices, of which the first that
     can takes a node. With `fallback` ONNX Runtime's CPU takes what is left; otherwise that is an error, which says what each node
-    lacks. Options: math ("highest", "tf32", "fast"), autocast ("f16", "bf16", "off"), operators ("MatMul,Add": only these).
-    `placement` of the session tells where each node went."""
+    lacks. Options: math ("highest", "tf32", "fast"), autocast ("f16", "bf16", "off"), operators ("MatMul,Add": only these),
+    graph (True: runs are captured and replayed). `placement` of the session tells where each node went."""
     names = [device_name] if isinstance(device_name, str) else list(device_name)
     settings = session_options or onnxruntime.SessionOptions()
     settings.add_session_config_entry("session.disable_cpu_ep_fallback", "0" if fallback else "1")

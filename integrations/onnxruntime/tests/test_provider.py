@@ -1,26 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 """The provider beside the numbers of its operators: devices, placement, options, errors, memory, several devices at once."""
 
+import ctypes
+import json
+import math
+import os
 import re
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import keyway
+import models
 import numpy
+import onnx
 import onnxruntime
 import onnxruntime_keyway
 import pytest
 from conftest import FLOAT, INT64, model, node
+from onnxruntime_keyway import value
 
 ADD = model([node("Add", "x y", "z")], {"x": (FLOAT, ["n"]), "y": (FLOAT, ["n"])}, {"z": (FLOAT, ["n"])})
-LAYER = model(
-    [node("MatMul", "x w", "a"), node("Add", "a b", "c"), node("Relu", "c", "y")],
-    {"x": (FLOAT, ["n", 4])},
-    {"y": (FLOAT, ["n", 3])},
-    {"w": numpy.arange(12, dtype="f4").reshape(4, 3), "b": numpy.array([-40, -50, -60], "f4")},
-)
+
+
+def layer(n):
+    return model(
+        [
+            node("MatMul", "x w", "a", name="product"),
+            node("Add", "a b", "c", name="sum"),
+            node("Relu", "c", "y", name="activation"),
+        ],
+        {"x": (FLOAT, [n, 4])},
+        {"y": (FLOAT, [n, 3])},
+        {"w": numpy.arange(12, dtype="f4").reshape(4, 3), "b": numpy.array([-40, -50, -60], "f4")},
+    )
+
+
+LAYER, FIXED_LAYER = layer("n"), layer(2)
 LOOK_UP = model(
     [node("Gather", "table places", "y", axis=0)],
     {"places": (INT64, ["n"])},
@@ -141,13 +159,221 @@ def test_a_device_that_fails_and_one_that_is_lost(request):
     assert re.search("lost: .*lost.*after: .*lost", child.stdout, re.DOTALL), child.stdout
 
 
-def test_values_that_stay_on_the_device(device):
-    session = onnxruntime_keyway.session(LAYER, device)
+VERSION = tuple(map(int, onnxruntime.__version__.split(".")[:2]))
+# What older versions have no hooks for.
+profiles = pytest.mark.skipif(VERSION < (1, 25), reason="providers like this one add to profiles from ONNX Runtime 1.25 on")
+captures = pytest.mark.skipif(VERSION < (1, 26), reason="providers like this one capture from ONNX Runtime 1.26 on")
+
+
+def bound(session, inputs, outputs):
     binding = session.io_binding()
+    for name, each in inputs.items():
+        binding.bind_ortvalue_input(name, each)
+    for name, each in outputs.items():
+        binding.bind_ortvalue_output(name, each)
+    return binding
+
+
+def copied(device):
+    counters = keyway.device(device).counters()
+    return counters.bytes_to_device, counters.bytes_to_host
+
+
+def test_bound_values_stay_on_the_device(device):
+    """Of run after run nothing is copied, and one session's output is the next one's input."""
+    session, after = onnxruntime_keyway.session(LAYER, device), onnxruntime_keyway.session(ADD, device)
+    x, y, z = value(X, device), value(LAYER_OF_X * 0, device), value(LAYER_OF_X.ravel() * 0, device)
+    runs = [(session, bound(session, {"x": x}, {"y": y})), (after, bound(after, {"x": z, "y": z}, {"z": z}))]
+    before = copied(device)
+    for _ in range(5):
+        for each, binding in runs:
+            each.run_with_iobinding(binding)
+    assert copied(device) == before
+    assert numpy.array_equal(y.numpy(), LAYER_OF_X)
+    before, binding = copied(device), session.io_binding()
     binding.bind_cpu_input("x", X)
     binding.bind_output("y", "cpu")
     session.run_with_iobinding(binding)
     assert numpy.array_equal(binding.copy_outputs_to_cpu()[0], LAYER_OF_X)
+    assert copied(device) == (before[0] + X.nbytes, before[1] + LAYER_OF_X.nbytes)
+
+
+def on_host(name, shape):
+    """A value of f32 in the host memory that the device copies from and to fastest, and its array."""
+    memory = onnxruntime_keyway.device(name).memory_info(onnxruntime.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    made = onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, numpy.float32, memory_info=memory)
+    place = (ctypes.c_float * math.prod(shape)).from_address(made.data_ptr())  # numpy() would copy
+    return made, numpy.ctypeslib.as_array(place).reshape(shape)
+
+
+def test_host_memory_of_the_device(device):
+    """What the device's plugin pins, or maps: the host reads and writes it itself."""
+    try:
+        (x, x_here), (y, y_here) = on_host(device, [2, 4]), on_host(device, [2, 3])
+    except TypeError:
+        pytest.skip("ONNX Runtime's Python allocates no such memory in this version")
+    session = onnxruntime_keyway.session(LAYER, device)
+    binding = bound(session, {"x": x}, {"y": y})
+    for n in range(3):
+        x_here[...] = X + n
+        session.run_with_iobinding(binding)
+        assert numpy.array_equal(y_here, session.run(None, {"x": X + n})[0])
+
+
+@captures
+def test_a_run_that_is_captured(device):
+    """Bit for bit what it computes without, of what its inputs hold at the time."""
+    plain, session = onnxruntime_keyway.session(FIXED_LAYER, device), onnxruntime_keyway.session(FIXED_LAYER, device, graph=True)
+    x, y = value(X, device), value(LAYER_OF_X * 0, device)
+    binding = bound(session, {"x": x}, {"y": y})
+    for n in range(5):
+        x.update_inplace(X / 3 + n)
+        session.run_with_iobinding(binding)
+        assert numpy.array_equal(y.numpy(), plain.run(None, {"x": X / 3 + n})[0])
+    session.release_captured_graph(0)
+    session.run_with_iobinding(binding)
+    assert numpy.array_equal(y.numpy(), plain.run(None, {"x": X / 3 + 4})[0])
+
+
+@captures
+def test_an_encoder_that_is_captured(device):
+    fixed = onnxruntime.SessionOptions()
+    plain_fixed = onnxruntime.SessionOptions()
+    for options in (fixed, plain_fixed):
+        options.add_free_dimension_override_by_name("batch", 2)
+        options.add_free_dimension_override_by_name("length", 9)
+    encoder = models.encoder(layers=2)
+    plain = onnxruntime_keyway.session(encoder, device, session_options=plain_fixed)
+    session = onnxruntime_keyway.session(encoder, device, session_options=fixed, graph=True)
+    random = numpy.random.default_rng(5)
+    inputs = {name: value(numpy.ones((2, 9), "i8"), device) for name in ("ids", "mask")}
+    output = value(numpy.zeros((2, 384), "f4"), device)
+    binding = bound(session, inputs, {"embedding": output})
+    for _ in range(4):
+        feeds = {"ids": random.integers(0, 3000, (2, 9)), "mask": random.integers(0, 2, (2, 9)) | numpy.eye(2, 9, dtype="i8")}
+        for name, array in feeds.items():
+            inputs[name].update_inplace(array)
+        session.run_with_iobinding(binding)
+        assert numpy.array_equal(output.numpy(), plain.run(None, feeds)[0])
+
+
+@captures
+def test_what_cannot_be_captured(device):
+    session = onnxruntime_keyway.session(FIXED_LAYER, device, graph=True)
+    with pytest.raises(Exception, match="cannot be captured: a value is copied .* gpu_graph_id=-1"):
+        session.run(None, {"x": X})
+    options = onnxruntime.RunOptions()
+    options.add_run_config_entry("gpu_graph_id", "-1")
+    assert numpy.array_equal(session.run(None, {"x": X}, options)[0], LAYER_OF_X)
+    shaped = model([node("Reshape", "x s", "y")], {"x": (FLOAT, [2, 3]), "s": (INT64, [1])}, {"y": (FLOAT, [6])})
+    with pytest.raises(Exception, match="cannot be captured: the input 's' of the model is read on the host"):
+        onnxruntime_keyway.session(shaped, device, graph=True).run(None, {"x": X[:, :3], "s": numpy.array([6])})
+
+
+@pytest.mark.parametrize("graph", [0, pytest.param(1, marks=captures)])
+def test_a_bound_run_that_fails_and_then_one_that_does_not(device, graph):
+    """The run that fails is told of it, and no other one."""
+    fixed = onnxruntime.SessionOptions()
+    fixed.add_free_dimension_override_by_name("n", 2)
+    session = onnxruntime_keyway.session(LOOK_UP, device, session_options=fixed, **({"graph": 1} if graph else {}))
+    places, y = value(numpy.array([1, 9]), device), value(numpy.zeros((2, 2), "f4"), device)
+    binding = bound(session, {"places": places}, {"y": y})
+    for _ in range(3):
+        places.update_inplace(numpy.array([1, 9]))
+        with pytest.raises(Exception, match="Keyway: .*index_select.* out of range"):
+            session.run_with_iobinding(binding)
+        places.update_inplace(numpy.array([3, -4]))
+        session.run_with_iobinding(binding)
+        assert y.numpy().tolist() == [[6, 7], [0, 1]]
+
+
+@pytest.mark.skipif(VERSION >= (1, 26), reason="there are captures")
+def test_captures_that_there_are_not_yet():
+    with pytest.raises(Exception, match="the option 'graph' needs ONNX Runtime 1.26 or newer"):
+        onnxruntime_keyway.session(LAYER, "cpu:0", graph=True)
+
+
+def traced(device, folder, *arguments):
+    """The events of ONNX Runtime's profile and of Keyway's trace of five runs of the layer."""
+    script, trace = Path(__file__).parent / "traced.py", folder / "trace.json"
+    environment = {**os.environ, "KEYWAY_TRACE": str(trace)}
+    command = [sys.executable, script, device, str(folder), *arguments]
+    child = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert child.returncode == 0, child.stdout + child.stderr
+    profile = json.loads(Path(child.stdout.splitlines()[-1]).read_text())
+    return profile, json.loads(trace.read_text())["traceEvents"]
+
+
+@profiles
+def test_profile_and_trace(device, tmp_path):
+    """ONNX Runtime's profile says which ops and kernels of Keyway's its nodes were, Keyway's trace which nodes there were; both have
+    the same events at the same times."""
+    profile, trace = traced(device, tmp_path)
+    nodes = {each["name"].removesuffix("_kernel_time") for each in profile if each.get("cat") == "Node"}
+    ours = [each for each in profile if "begin_ns" in each.get("args", {})]
+    assert {each["args"]["node"] for each in ours} == nodes
+    kinds = Counter((each["args"]["node"], each["args"]["kind"]) for each in ours)
+    assert all(kinds[name, "op"] >= 5 and kinds[name, "launch"] >= 5 for name in nodes), kinds
+    ranges = Counter(each["name"] for each in trace if each.get("cat") == "range")
+    assert all(ranges[name] == 5 for name in nodes), ranges
+    known = {(each["name"], each["cat"], round(each["ts"] * 1000)) for each in trace if each["ph"] == "X"}
+    for each in ours:
+        assert (each["name"], each["args"]["kind"], int(each["args"]["begin_ns"])) in known
+    clocks = {each["ts"] - int(each["args"]["begin_ns"]) // 1000 for each in ours}
+    assert max(clocks) - min(clocks) <= 1  # of microseconds that were rounded
+    end = max(each["ts"] + each["dur"] for each in profile if each.get("cat") == "Node")
+    assert all(-60e6 <= each["ts"] <= end + 60e6 for each in ours)  # they count from the profile's start, as its own
+
+
+@captures
+def test_a_replay_is_no_work_of_the_host(device, tmp_path):
+    """Three of five runs make the calls of the ops: two before the one that is recorded."""
+    ops = []
+    for arguments in ((), ("graph",)):
+        folder = tmp_path / "-".join(("runs", *arguments))
+        folder.mkdir()
+        profile, _ = traced(device, folder, *arguments)
+        ops.append(sum(each.get("args", {}).get("kind") == "op" for each in profile))
+    assert ops[1] * 5 == ops[0] * 3, ops
+
+
+def external_model(folder):
+    """A model whose initialisers lie in a file beside it, its path, and how many bytes they have."""
+    random = numpy.random.default_rng(1)
+    weights = {name: random.standard_normal((64, 64)).astype("f4") for name in ("v", "w")}
+    nodes = [node("MatMul", "x v", "a"), node("MatMul", "a w", "y")]
+    made = onnx.load_from_string(model(nodes, {"x": (FLOAT, [2, 64])}, {"y": (FLOAT, [2, 64])}, weights))
+    path = folder / "model.onnx"
+    onnx.save(made, path, save_as_external_data=True, location="weights", size_threshold=0)
+    return path, weights
+
+
+def test_initialisers_in_a_file_are_mapped(tmp_path):
+    """On a device that shares the host's memory none of their bytes is copied."""
+    path, weights = external_model(tmp_path)
+    before = copied("cpu:0")
+    session = onnxruntime_keyway.session(str(path), "cpu:0")
+    assert copied("cpu:0") == before
+    x = numpy.ones((2, 64), "f4")
+    assert numpy.allclose(session.run(None, {"x": x})[0], x @ weights["v"] @ weights["w"], rtol=1e-3, atol=1e-3)
+    maps = Path("/proc/self/maps").read_text()
+    assert maps.count(str(tmp_path / "weights")) == 2
+    del session
+    keyway.device("cpu:0").trim_memory()
+    assert str(tmp_path / "weights") not in Path("/proc/self/maps").read_text()
+
+
+@pytest.mark.parametrize("handle", ["host", "fd"])
+def test_memory_of_others(device, handle):
+    command = [sys.executable, Path(__file__).parent / "external_memory.py", device, handle]
+    child = subprocess.run(command, capture_output=True, text=True)
+    takes = dict(line.split() for line in child.stdout.splitlines()[:3])
+    assert takes == {"host": "True", "fd": str(device == "cpu:0"), "d3d12": "False"}, child.stdout + child.stderr
+    if takes[handle] == "True":
+        assert child.returncode == 0, child.stdout + child.stderr
+        assert "too long: Keyway: a tensor that begins at byte" in child.stdout and "copied: 0 0" in child.stdout
+    else:
+        assert "refused: Keyway: an import of memory" in child.stderr
 
 
 def test_a_hundred_runs_need_no_more_memory(device):
