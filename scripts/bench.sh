@@ -5,9 +5,9 @@
 # Benchmarks: what a call and a parallel loop cost, and the kernels on OpenCL against the same kernels enqueued by plain
 # OpenCL calls.
 #
-#   --page    instead: cpu:0 against PyTorch, NumPy, oneDNN, OpenBLAS and plain loops (scripts/peers.sh brings the
-#             peers): op families, programs and models. Writes bench/results/DATE-cpu.md, which shows where Keyway is
-#             behind, and a picture beside it. Some ten minutes.
+#   --page    instead: cpu:0 against PyTorch, NumPy, oneDNN, OpenBLAS and plain loops, which scripts/peers.sh brings:
+#             op families, programs and models. Writes bench/results/DATE-cpu.md, which shows where Keyway is behind,
+#             and a picture beside it. Some ten minutes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -30,6 +30,7 @@ measure() {
 }
 
 if "$page"; then
+  scripts/peers.sh
   mkdir -p build/reports build/logs
   results=bench/results/$(date +%F)-cpu reports=()
   measure families --against torch --rounds 5 --svg "$results.svg"

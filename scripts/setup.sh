@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--browser] [--packages] [--print]
+# usage: scripts/setup.sh [--minimal] [--aarch64] [--rusticl] [--browser] [--packages] [--peers] [--print]
 #
 # Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
 # when not root). Says which. Does nothing, fast, when all are there.
@@ -11,6 +11,7 @@
 #   --rusticl   also what scripts/opencl.sh rusticl needs where it lies: a compiler's library
 #   --browser   also what scripts/phone.sh looks at pages with
 #   --packages  also what Debian packages, the site and what tries them need (scripts/packages.sh, docs)
+#   --peers     also what `keyway bench --against` compares with of Debian's
 #   --print     print the packages, one a line, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -40,6 +41,7 @@ for argument; do
     --rusticl) more+=(libclc-15) ;;
     --browser) more+=(chromium) ;;
     --packages) more+=("${packaging[@]}") ;;
+    --peers) more+=(libopenblas0-pthread) ;;
     --print) print=true ;;
     *) no_arguments "$argument" ;;
   esac

@@ -218,19 +218,15 @@ static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, 
 #endif
 
 #ifdef BF16_AT_ONCE
-/* A vector's words of two floats, 16 lanes apart, become neighbours. Lanes among which is a NaN go one by one. */
+/* Lanes among which is a NaN go one by one. */
 static void write_bf16_by_vectors(char *to, int64_t step, const void *lanes, int64_t n) {
-  enum { WIDTH = BF16_AT_ONCE / 2 };
-  bf16 order[BF16_AT_ONCE];
   int64_t i = 0;
-  for (int k = 0; k < BF16_AT_ONCE; k++) order[k] = (bf16)(k / WIDTH + 2 * (k % WIDTH));
-  const bf16s places = _mm512_loadu_si512(order);
   for (; step == (int64_t)sizeof(bf16) && i + BF16_AT_ONCE <= n; i += BF16_AT_ONCE) {
     const float *from = (const float *)lanes + i;
-    if (_mm512_cmp_ps_mask(_mm512_loadu_ps(from), _mm512_loadu_ps(from + WIDTH), _CMP_UNORD_Q)) {
+    if (any_nan(from)) {
       write_bf16_f32(to + i * step, step, from, BF16_AT_ONCE);
     } else {
-      _mm512_storeu_si512(to + i * step, _mm512_permutexvar_epi16(places, narrow_to_bf16s(from)));
+      store_bf16s(to + i * step, narrow_to_bf16s(from));
     }
   }
   write_bf16_f32(to + i * step, step, (const float *)lanes + i, n - i);

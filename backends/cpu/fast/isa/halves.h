@@ -119,7 +119,8 @@ static inline f16s narrow_to_f16s(const float *from) {
 #endif
 
 /* Of bf16 those in the lower halves of a vector's words, behind them those in the upper ones: so no element has to
- * change its place. */
+ * change its place. Narrowing is round_to_bf16: what is cut off counts as more than one half if it is one half and the
+ * last bit that stays is 1. */
 #if defined(__AVX512BW__)
 #define BF16_AT_ONCE 32
 typedef __m512i bf16s;
@@ -141,13 +142,65 @@ static inline bf16s cut_to_bf16s(const float *from) {
   return _mm512_ternarylogic_epi32(upper_halves(), upper, _mm512_srli_epi32(lower, 16), BY_BIT_A_B_ELSE_C);
 }
 
-/* round_to_bf16: what is cut off counts as more than one half if it is one half and the last bit that stays is 1. */
 static inline bf16s narrow_to_bf16s(const float *from) {
   const __m512i lower = _mm512_loadu_si512(from), upper = _mm512_loadu_si512(from + 16);
   const __m512i kept = cut_to_bf16s(from), one = _mm512_set1_epi16(1), half = _mm512_set1_epi16(INT16_MIN);
   __m512i lost = _mm512_ternarylogic_epi32(upper_halves(), _mm512_slli_epi32(upper, 16), lower, BY_BIT_A_B_ELSE_C);
   lost = _mm512_ternarylogic_epi32(lost, kept, one, A_OR_B_AND_C);
   return _mm512_mask_add_epi16(kept, _mm512_cmpgt_epu16_mask(lost, half), kept, one);
+}
+
+/* The elements one after the other. */
+static inline void store_bf16s(char *to, bf16s from) {
+  bf16 order[BF16_AT_ONCE];
+  for (int k = 0; k < BF16_AT_ONCE; k++) order[k] = (bf16)(k / 16 + 2 * (k % 16));
+  _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_loadu_si512(order), from));
+}
+
+static inline bool any_nan(const float *from) {
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(from), _mm512_loadu_ps(from + 16), _CMP_UNORD_Q) != 0;
+}
+#elif defined(__AVX2__)
+#define BF16_AT_ONCE 16
+typedef __m256i bf16s;
+
+enum { UPPER_HALVES = 0xaa }; /* of each word of a blend */
+
+static inline __m256i load_floats(const float *from) {
+  return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+static inline void store_words(void *to, __m256i from) {
+  _mm256_storeu_si256(to, from);
+}
+
+static inline void widen_bf16s(float *to, bf16s from) {
+  store_words(to, _mm256_slli_epi32(from, 16));
+  store_words(to + 8, _mm256_blend_epi16(_mm256_setzero_si256(), from, UPPER_HALVES));
+}
+
+/* Cut, where nothing is lost. */
+static inline bf16s cut_to_bf16s(const float *from) {
+  return _mm256_blend_epi16(_mm256_srli_epi32(load_floats(from), 16), load_floats(from + 8), UPPER_HALVES);
+}
+
+static inline bf16s narrow_to_bf16s(const float *from) {
+  const __m256i kept = cut_to_bf16s(from), half = _mm256_set1_epi16(INT16_MIN);
+  __m256i lost = _mm256_blend_epi16(load_floats(from), _mm256_slli_epi32(load_floats(from + 8), 16), UPPER_HALVES);
+  lost = _mm256_or_si256(lost, _mm256_and_si256(kept, _mm256_set1_epi16(1)));
+  /* Less one half, so that signs tell; a comparison that holds is -1. */
+  return _mm256_sub_epi16(kept, _mm256_cmpgt_epi16(_mm256_xor_si256(lost, half), _mm256_setzero_si256()));
+}
+
+/* The elements one after the other. */
+static inline void store_bf16s(char *to, bf16s from) {
+  const __m256i order =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+  store_words(to, _mm256_permute4x64_epi64(_mm256_shuffle_epi8(from, order), _MM_SHUFFLE(3, 1, 2, 0)));
+}
+
+static inline bool any_nan(const float *from) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8), _CMP_UNORD_Q)) != 0;
 }
 #endif
 
