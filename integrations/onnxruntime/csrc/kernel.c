@@ -103,7 +103,7 @@ static kw_stream *stream_of(const OrtKernelContext *context, kw_device *device) 
 
 static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   kernel *self = (kernel *)slots;
-  run *run = calloc(1, sizeof *run);
+  run *run = run_make();
   size_t count = 0;
   kw_dtype before = KW_DTYPE_NONE;
   OrtStatus *status =

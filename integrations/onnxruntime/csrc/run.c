@@ -9,9 +9,16 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture.h"
+
+run *run_make(void) {
+  run *made = malloc(sizeof *made);
+  if (made) memset(made, 0, offsetof(run, host));
+  return made;
+}
 
 bool run_refuse(run *run, const char *format, ...) {
   va_list arguments;

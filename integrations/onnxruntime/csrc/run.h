@@ -47,15 +47,19 @@ typedef struct run {
   bool failed;
   kw_status status;
   char why[600];
-  char host[RUN_MAX_INTS * sizeof(int64_t)]; /* numbers of an input that lay on the device all the same */
   struct {
     kw_tensor *tensor; /* a reference */
     void *host;
   } host_outputs[RUN_MAX_INPUTS]; /* outputs that are bound in host memory: run_write_back */
   unsigned host_output_count;
   unsigned value_count;
+  /* What follows is large, and is not cleared for each run. */
+  char host[RUN_MAX_INTS * sizeof(int64_t)]; /* numbers of an input that lay on the device all the same */
   value values[RUN_MAX_VALUES];
 } run;
+
+/* To be freed. NULL: no memory. */
+run *run_make(void);
 
 /* What went wrong, for people: "mode cubic of rank 5". Returns false. */
 bool run_refuse(run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
