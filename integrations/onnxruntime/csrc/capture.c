@@ -88,8 +88,7 @@ OrtStatus *capture_on_run_start(provider *self, const OrtRunOptions *options) {
   const int annotation = text ? atoi(text) : 0;
   captured *as;
   bool records;
-  memset(&current, 0, sizeof current);
-  if (!self->captures || annotation == -1) return NULL;
+  if (!self->captures || !self->has_nodes || annotation == -1) return NULL;
   pthread_mutex_lock(&self->captures->mutex);
   as = find_or_make(self->captures, annotation);
   records = as && !as->graph && as->runs++ >= RUNS_BEFORE;
@@ -100,6 +99,7 @@ OrtStatus *capture_on_run_start(provider *self, const OrtRunOptions *options) {
                          "Keyway: the run cannot be captured: the input '%s' of the model is read on the host, where a "
                          "replay would not look (run option gpu_graph_id=-1 runs without capturing)",
                          self->host_input);
+  memset(&current, 0, sizeof current);
   current.of = self;
   current.as = as;
   current.records = records;

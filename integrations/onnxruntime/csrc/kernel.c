@@ -19,7 +19,7 @@
 typedef struct kernel {
   ort_kernel slots; /* first */
   const kernel_rows *rows;
-  const provider *provider;
+  provider *provider;
   node node;
   char name[128];
 } kernel;
@@ -93,12 +93,11 @@ bool kernel_rows_run(const kernel_rows *rows, run *run) {
   return row->function(run) && !run->failed;
 }
 
-/* The run's stream; the default one where ONNX Runtime has none. */
-static kw_stream *stream_of(const OrtKernelContext *context, kw_device *device) {
+static const void *stream_of(const OrtKernelContext *context) {
   void *handle = NULL;
   OrtStatus *status = kw_ort->KernelContext_GetGPUComputeStream(context, &handle);
   if (status) kw_ort->ReleaseStatus(status);
-  return handle ? handle : device ? kw_stream_default(device) : NULL;
+  return handle;
 }
 
 static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
@@ -116,7 +115,8 @@ static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   run->node = &self->node;
   run->device = self->provider->device;
   run->context = context;
-  run->stream = stream_of(context, self->provider->device);
+  run->handle = stream_of(context);
+  run->stream = kw_ort_stream_for(run->handle, run->device);
   run->input_count = (unsigned)count;
   kw_ort_stream_use(run->stream);
   status = capture_before_node(self->provider, run->stream);
@@ -185,7 +185,8 @@ OrtStatus *kernel_create(void *rows, const OrtKernelInfo *info, ort_kernel **out
                              .Release = release,
                              .PrePackWeight = keep_constant};
   self->rows = rows;
-  self->provider = (const provider *)ep;
+  self->provider = (provider *)(uintptr_t)ep;
+  self->provider->has_nodes = true;
   self->node.output_count = (unsigned)outputs;
   *out_kernel = &self->slots;
   return NULL;
@@ -207,7 +208,7 @@ static OrtStatus *copy(ort_kernel *slots, OrtKernelContext *context) {
   if (!status) status = kw_ort->GetDimensions(info, shape, rank);
   if (info) kw_ort->ReleaseTensorTypeAndShapeInfo(info);
   if (!status) status = kw_ort->KernelContext_GetOutput(context, 0, shape, rank, &to);
-  return status ? status : kw_ort_copy(from, to, stream_of(context, NULL));
+  return status ? status : kw_ort_copy(from, to, stream_of(context));
 }
 
 static void keep(ort_kernel *slots) {

@@ -32,11 +32,10 @@ OrtStatus *kw_ort_memory_info(uint32_t index, OrtDeviceMemoryType type, OrtMemor
   kw_device_entry entry = {.struct_size = sizeof entry};
   OrtStatus *status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
   if (status) return status;
-  /* Also memory of a CPU's device: what ONNX Runtime knows as a CPU's it reads itself, and addresses of a device's
-   * range are nobody's to read. */
-  return kw_ort->CreateMemoryInfo_V2(
-      entry.name, entry.info->type == KW_DEVICE_NPU ? OrtMemoryInfoDeviceType_NPU : OrtMemoryInfoDeviceType_GPU,
-      KW_ORT_VENDOR_ID, (int32_t)index, type, 0, OrtDeviceAllocator, out_info);
+  /* Of every device: what ONNX Runtime knows as a CPU's it reads itself, and addresses of a device's range are nobody's
+   * to read; and its Python makes values in a GPU's memory, and not in an NPU's. */
+  return kw_ort->CreateMemoryInfo_V2(entry.name, OrtMemoryInfoDeviceType_GPU, KW_ORT_VENDOR_ID, (int32_t)index, type, 0,
+                                     OrtDeviceAllocator, out_info);
 }
 
 /* For whatever stream: memory that is freed goes back to the cache once all streams that use it have passed, and Keyway
@@ -139,14 +138,20 @@ static bool can_copy(const ort_data_transfer *slots, const OrtMemoryDevice *from
   return (ours(from) && (ours(to) || hosts(to))) || (hosts(from) && ours(to));
 }
 
-/* The stream where it is one of the tensor's device, otherwise that device's default stream. */
-static kw_stream *of_device(kw_stream *stream, const kw_tensor *tensor) {
-  kw_device *device = kw_tensor_device(tensor);
-  return stream && kw_stream_device(stream) == device ? stream : kw_stream_default(device);
+static kw_status copy_from_device(const kw_tensor *from, void *to, kw_stream *stream) {
+  kw_status status = kw_tensor_read_async(from, to, stream);
+  return status == KW_OK ? kw_stream_synchronize(stream) : status;
 }
 
-static kw_status copy_bytes(const void *from, void *to, size_t bytes, kw_stream *stream) {
-  const bool from_device = kw_address_device(from) != NULL, to_device = kw_address_device(to) != NULL;
+static kw_status copy_to_device(const void *from, kw_tensor *to, kw_stream *stream) {
+  kw_status status = kw_tensor_write_async(to, from, stream);
+  return status == KW_OK ? kw_stream_synchronize(stream) : status;
+}
+
+static kw_status copy_bytes(const void *from, void *to, size_t bytes, const void *handle) {
+  kw_device *from_device = kw_address_device(from), *to_device = kw_address_device(to);
+  kw_stream *from_stream = from_device ? kw_ort_stream_for(handle, from_device) : NULL;
+  kw_stream *to_stream = to_device ? kw_ort_stream_for(handle, to_device) : NULL;
   const int64_t shape[1] = {(int64_t)bytes}, strides[1] = {1};
   kw_tensor *source = NULL, *target = NULL;
   kw_status status = KW_OK;
@@ -154,26 +159,21 @@ static kw_status copy_bytes(const void *from, void *to, size_t bytes, kw_stream 
   if (from_device) status = kw_tensor_at(from, KW_U8, 1, shape, strides, &source);
   if (status == KW_OK && to_device) status = kw_tensor_at(to, KW_U8, 1, shape, strides, &target);
   if (status == KW_OK) {
-    if (source && target) {
-      status = kw_tensor_copy_async(target, of_device(stream, target), source, of_device(stream, source));
-    } else if (source) {
-      status = kw_tensor_read_async(source, to, stream);
-      if (status == KW_OK)
-        status = kw_stream_synchronize(stream ? stream : kw_stream_default(kw_tensor_device(source)));
-    } else if (target) {
-      status = kw_tensor_write_async(target, from, stream);
-      if (status == KW_OK)
-        status = kw_stream_synchronize(stream ? stream : kw_stream_default(kw_tensor_device(target)));
-    } else {
+    if (source && target)
+      status = kw_tensor_copy_async(target, to_stream, source, from_stream);
+    else if (source)
+      status = copy_from_device(source, to, from_stream);
+    else if (target)
+      status = copy_to_device(from, target, to_stream);
+    else
       memcpy(to, from, bytes);
-    }
   }
   kw_tensor_release(source);
   kw_tensor_release(target);
   return status;
 }
 
-OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream) {
+OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, const void *stream) {
   void *source = NULL, *target = NULL;
   size_t bytes = 0;
   OrtStatus *status = kw_ort->GetTensorSizeInBytes(from, &bytes);

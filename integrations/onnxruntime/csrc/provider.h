@@ -49,6 +49,7 @@ typedef struct provider {
   char *only;                   /* operators that are visible, separated by commas; NULL: all */
   char *report;                 /* a file that gets a line for each node; NULL: none */
   captures *captures;           /* NULL: runs are not captured */
+  bool has_nodes;               /* kernels were made for it */
   char *host_input;             /* an input of the model that a node reads on the host; NULL: there is none */
   _Atomic(profiler *) profiler; /* NULL: the session does not profile */
 } provider;
@@ -65,14 +66,17 @@ OrtStatus *kw_ort_memory_info(uint32_t device_index, OrtDeviceMemoryType type, O
 OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator);
 void kw_ort_allocator_release(ort_allocator *allocator);
 void kw_ort_transfer_init(ort_data_transfer *transfer);
-/* Copies one value between host and device, or two devices, after what the stream was given (NULL: the default stream);
- * to and from the host the copy has happened when it returns. */
-OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, kw_stream *stream);
+/* Copies one value between host and device, or two devices, after what the stream was given (kw_ort_stream_for); to and
+ * from the host the copy has happened when it returns. */
+OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, const void *stream);
 
 /* stream.c */
 OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream **out_stream);
 /* NULL for NULL. */
 kw_stream *kw_ort_stream_of(const OrtSyncStream *of);
+/* What ONNX Runtime gives a node of a device's as its stream, if it is one of that device; otherwise its default
+ * stream. */
+kw_stream *kw_ort_stream_for(const void *handle, kw_device *device);
 /* A node of the calling thread's run uses it. */
 void kw_ort_stream_use(kw_stream *stream);
 /* At the end of that run: waits, and returns the errors of its work. */

@@ -36,6 +36,7 @@ typedef struct run {
   node *node;
   kw_device *device;
   kw_stream *stream;
+  const void *handle;        /* what ONNX Runtime gives it as a stream: kw_ort_stream_for */
   OrtKernelContext *context; /* NULL: it is only asked */
   unsigned input_count;
   const OrtValue *constants[RUN_MAX_INPUTS]; /* while it is only asked: inputs that are known already */

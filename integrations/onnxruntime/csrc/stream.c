@@ -14,7 +14,8 @@ typedef struct stream {
   struct stream *next;
 } stream;
 
-/* All that there are: ONNX Runtime 1.24 shows streams of others as ours. */
+/* All that there are: ONNX Runtime 1.24 shows streams of others as ours, and every version gives the devices of one
+ * type that a session has the streams of the last one. */
 static stream *all;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -31,6 +32,14 @@ kw_stream *kw_ort_stream_of(const OrtSyncStream *of) {
   for (known = all; known && known != impl;) known = known->next;
   pthread_mutex_unlock(&mutex);
   return known ? known->stream : NULL;
+}
+
+kw_stream *kw_ort_stream_for(const void *handle, kw_device *device) {
+  const stream *known;
+  pthread_mutex_lock(&mutex);
+  for (known = all; known && known->stream != handle;) known = known->next;
+  pthread_mutex_unlock(&mutex);
+  return known && kw_stream_device(known->stream) == device ? known->stream : kw_stream_default(device);
 }
 
 /* What this thread's run has used, a stream a device. ONNX Runtime does not wait for a stream any more after a run that

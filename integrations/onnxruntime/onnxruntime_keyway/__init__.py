@@ -65,10 +65,8 @@ def device(name):
 
 def value(array, device_name):
     """An array's copy in a device's memory, as an onnxruntime.OrtValue: for IoBinding."""
-    found = device(device_name)
-    memory = found.memory_info(onnxruntime.OrtDeviceMemoryType.DEFAULT)
-    kind = "npu" if found.ep_metadata["keyway_type"] == "npu" else "gpu"  # ONNX Runtime knows no other types
-    return onnxruntime.OrtValue.ortvalue_from_numpy(array, kind, memory.device_id, memory.device_vendor_id)
+    memory = device(device_name).memory_info(onnxruntime.OrtDeviceMemoryType.DEFAULT)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(array, "gpu", memory.device_id, memory.device_vendor_id)
 
 
 def session(model, device_name, *, fallback=False, session_options=None, **options):

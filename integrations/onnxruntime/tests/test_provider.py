@@ -134,6 +134,19 @@ def test_two_devices_in_one_session():
     assert numpy.array_equal(session.run(None, {"x": X})[0], split.run(None, {"x": X})[0])
 
 
+def test_two_devices_that_share_a_model():
+    """What one computes goes to the other, and on."""
+    if "opencl:0" not in map(onnxruntime_keyway.name_of, onnxruntime_keyway.devices()):
+        pytest.skip("opencl:0 is not here")
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    options.add_provider_for_devices([onnxruntime_keyway.device("opencl:0")], {"operators": "MatMul,Gemm,Add"})
+    options.add_provider_for_devices([onnxruntime_keyway.device("cpu:0")], {})
+    session = onnxruntime.InferenceSession(LAYER, options)
+    for _ in range(5):
+        assert numpy.array_equal(session.run(None, {"x": X})[0], LAYER_OF_X)
+
+
 def test_the_example_vendor_beside_another(request):
     plugin = request.config.getoption("--vendor-npu")
     if plugin is None:
@@ -258,6 +271,60 @@ def test_an_encoder_that_is_captured(device):
 
 
 @captures
+def test_a_device_beside_another_is_captured():
+    if "opencl:0" not in map(onnxruntime_keyway.name_of, onnxruntime_keyway.devices()):
+        pytest.skip("opencl:0 is not here")
+    session = onnxruntime_keyway.session(FIXED_LAYER, ["opencl:0", "cpu:0"], graph=1)
+    x, y = value(X, "opencl:0"), value(LAYER_OF_X * 0, "opencl:0")
+    binding = bound(session, {"x": x}, {"y": y})
+    for n in range(3):
+        x.update_inplace(X[::-1] if n == 1 else X)
+        session.run_with_iobinding(binding)
+        assert numpy.array_equal(y.numpy(), LAYER_OF_X[::-1] if n == 1 else LAYER_OF_X)
+
+
+@pytest.mark.parametrize("graph", [0, pytest.param(1, marks=captures)])
+def test_the_example_vendors_device_is_bound(request, graph):
+    if request.config.getoption("--vendor-npu") is None:
+        pytest.skip("--vendor-npu says where its plugin is")
+    nodes = [node("MatMul", "x w", "a"), node("Relu", "a", "y")]
+    weight = numpy.arange(12, dtype="f4").reshape(4, 3) - 5
+    product = model(nodes, {"x": (FLOAT, [2, 4])}, {"y": (FLOAT, [2, 3])}, {"w": weight})
+    session = onnxruntime_keyway.session(product, "npu:0", **({"graph": 1} if graph else {}))
+    x, y = value(X, "npu:0"), value(LAYER_OF_X * 0, "npu:0")
+    binding = bound(session, {"x": x}, {"y": y})
+    for n in range(3):
+        x.update_inplace(X + n)
+        before = copied("npu:0")
+        session.run_with_iobinding(binding)
+        assert copied("npu:0") == before
+        assert numpy.allclose(y.numpy(), numpy.maximum((X + n) @ weight, 0))
+
+
+@captures
+def test_captured_runs_in_several_threads(device):
+    """Each has its own values, and a number for its run."""
+    session, wrong = onnxruntime_keyway.session(FIXED_LAYER, device, graph=1), []
+
+    def work(number):
+        x, y, options = value(X, device), value(LAYER_OF_X * 0, device), onnxruntime.RunOptions()
+        options.add_run_config_entry("gpu_graph_id", str(number))
+        binding = bound(session, {"x": x}, {"y": y})
+        for step in range(10):
+            x.update_inplace(X if (number + step) % 2 else X[::-1])
+            session.run_with_iobinding(binding, options)
+            if not numpy.array_equal(y.numpy(), LAYER_OF_X if (number + step) % 2 else LAYER_OF_X[::-1]):
+                wrong.append((number, step))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+
+
+@captures
 def test_what_cannot_be_captured(device):
     session = onnxruntime_keyway.session(FIXED_LAYER, device, graph=True)
     with pytest.raises(Exception, match="cannot be captured: a value is copied .* gpu_graph_id=-1"):
@@ -349,7 +416,9 @@ def external_model(folder):
 
 
 def test_initialisers_in_a_file_are_mapped(device, tmp_path):
-    """On a device that shares the host's memory, as these do, none of their bytes is copied."""
+    """On a device that shares the host's memory none of their bytes is copied."""
+    if not keyway.device(device).attribute("unified_memory"):
+        pytest.skip(f"{device} has memory of its own")
     path, weights = external_model(tmp_path)
     before = copied(device)
     session = onnxruntime_keyway.session(str(path), device)
