@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pools: averages and maxima of windows. A row of results comes from those rows of the input that its windows cross:
- * for an average these are added up, and then the windows along them; for a maximum windows go from row to row. Pools
- * of one dimension are no kernels: they become pools of two.
+ * for an average these are added up, for a maximum the largest of each column is kept, and then come the windows along
+ * them. Pools of one dimension are no kernels: they become pools of two.
  */
 #include "pool.h"
 
 #include "dims.h"
 #include "fast.h"
+#include "lanes.h"
 #include "loop.h"
 #include "walk.h"
 
@@ -96,6 +97,7 @@ static kw_status plan_pool(const kw_fast_kernel *kernel, const kw_call *call, vo
     plan_operand(plan, PLACES, call->outs[1], op->dims);
   }
   kw_loop_make(&plan->planes);
+  if (plan->pooling.axes[0].size * plan->pooling.axes[1].size > INT32_MAX) return KW_ERR_NOT_IMPLEMENTED;
   if (!op->is_maximum && !op->adaptive) {
     plan->counts_padding = lists[4].u.b;
     if (lists[5].tag == KW_TAG_INT) plan->divisor = lists[5].u.i;
@@ -124,18 +126,19 @@ typedef struct pool_row {
   char *at[OPERANDS];
   kw_pooling_span spans[LAST];
   _Alignas(64) char lanes[WIDTH * KW_LANE_BYTES];
-  _Alignas(64) char sum[WIDTH * KW_LANE_BYTES];
+  _Alignas(64) char sum[WIDTH * KW_LANE_BYTES];  /* or the largest */
+  _Alignas(64) char rows[WIDTH * KW_LANE_BYTES]; /* integers as large as lanes: where the largest lie */
   _Alignas(64) char out[WIDTH * KW_LANE_BYTES];
   int64_t places[WIDTH];
 } pool_row;
 
-/* Row (a, b) of those that the windows cross, as lanes; *out_origin is where in its plane it begins. */
-static const void *input_row(pool_row *row, int64_t a, int64_t b, int64_t *out_origin) {
+/* Row (a, b) of those that the windows cross, as lanes, and its number in its plane. */
+static const void *input_row(pool_row *row, int64_t a, int64_t b, int64_t *out_number) {
   const pool_plan *plan = row->run->plan;
   const kw_pooling_axis *axes = plan->pooling.axes;
   const int64_t i = row->spans[0].first + a * row->spans[0].step, j = row->spans[1].first + b * row->spans[1].step;
   const int64_t *step = plan->step[IN];
-  *out_origin = (i * axes[1].size + j) * axes[LAST].size;
+  *out_number = i * axes[1].size + j;
   return kw_port_lanes(&plan->in, row->at[IN] + i * step[0] + j * step[1], step[LAST], axes[LAST].size, row->lanes);
 }
 
@@ -145,10 +148,10 @@ static void average_row(pool_row *row) {
   const int64_t width = plan->pooling.axes[LAST].size;
   const void *sum = NULL;
   double factor = 1;
-  int64_t origin;
+  int64_t number;
   for (int64_t a = 0; a < row->spans[0].count; a++) {
     for (int64_t b = 0; b < row->spans[1].count; b++) {
-      const void *lanes = input_row(row, a, b, &origin);
+      const void *lanes = input_row(row, a, b, &number);
       if (!sum && lanes == row->lanes) {
         sum = memcpy(row->sum, lanes, (size_t)(width * kw_lane_size(plan->lane)));
       } else if (!sum) {
@@ -166,27 +169,41 @@ static void average_row(pool_row *row) {
                                  plan->pooling.axes[LAST].windows);
 }
 
-/* The first element of a window is the best until another beats it. */
-static void start_row(pool_row *row, const void *lanes, int64_t origin) {
-  const pool_plan *plan = row->run->plan;
-  const size_t size = (size_t)kw_lane_size(plan->lane);
-  for (int64_t j = 0; j < plan->pooling.axes[LAST].windows; j++) {
-    const int64_t first = row->run->first[j];
-    memcpy(row->out + (size_t)j * size, (const char *)lanes + (size_t)first * size, size);
-    row->places[j] = origin + first;
-  }
-}
-
+/* First the largest of each column of the rows that windows cross, then of the columns of each window. */
 static void maximum_row(pool_row *row) {
   const pool_plan *plan = row->run->plan;
-  const int64_t windows = plan->pooling.axes[LAST].windows;
+  const kw_pooling_axis *axes = plan->pooling.axes;
+  const kw_pool *pool = &kw_fast_isa()->pools[plan->lane];
+  const int64_t width = axes[LAST].size;
+  const size_t bytes = (size_t)(width * kw_lane_size(plan->lane));
+  const void *best = NULL;
   for (int64_t a = 0; a < row->spans[0].count; a++) {
     for (int64_t b = 0; b < row->spans[1].count; b++) {
-      int64_t origin;
-      const void *lanes = input_row(row, a, b, &origin);
-      if (a == 0 && b == 0) start_row(row, lanes, origin);
-      kw_fast_isa()->pools[plan->lane].highest(row->out, row->places, lanes, origin, &row->run->windows, windows);
+      int64_t number;
+      const void *lanes = input_row(row, a, b, &number);
+      if (!best) {
+        best = lanes == row->lanes ? memcpy(row->sum, lanes, bytes) : lanes;
+        kw_lanes_fill(row->rows, &number, plan->lane == KW_LANE_F64 ? KW_LANE_I64 : KW_LANE_I32, width);
+        continue;
+      }
+      if (best != row->sum) best = memcpy(row->sum, best, bytes);
+      pool->higher(row->sum, row->rows, lanes, number, width);
     }
+  }
+  pool->highest(row->out, row->places, best, row->rows, width, &row->run->windows, axes[LAST].windows);
+}
+
+/* The longest run of windows along a row of which each is like the one before. */
+static void find_even(kw_windows *windows, int64_t n) {
+  for (int64_t begin = 0, end; begin < n; begin = end) {
+    const int64_t stride = begin + 1 < n ? windows->first[begin + 1] - windows->first[begin] : 1;
+    for (end = begin + 1; end < n && windows->count[end] == windows->count[begin]; end++) {
+      if (windows->first[end] - windows->first[end - 1] != stride) break;
+    }
+    if (end - begin <= windows->even_end - windows->even_begin) continue;
+    windows->even_begin = begin;
+    windows->even_end = end;
+    windows->stride = stride;
   }
 }
 
@@ -221,13 +238,14 @@ static kw_status run_pool(const kw_host_api *host, const kw_call *call, const vo
   run.base[OUT] = kw_walk_base(call->outs[0]);
   run.base[IN] = kw_walk_base(call->args[0].u.tensor);
   if (plan->is_maximum) run.base[PLACES] = kw_walk_base(call->outs[1]);
-  run.windows = (kw_windows){run.first, run.count, along->adaptive ? 1 : along->dilation};
+  run.windows = (kw_windows){.first = run.first, .count = run.count, .step = along->adaptive ? 1 : along->dilation};
   for (int64_t j = 0; j < along->windows; j++) {
     const kw_pooling_span span = kw_pooling_window(along, j);
     run.first[j] = span.first;
     run.count[j] = span.count;
     run.divisors[j] = (double)(plan->divisor ? plan->divisor : plan->counts_padding ? span.padded : span.count);
   }
+  find_even(&run.windows, along->windows);
   return host->parallel_for(host->ctx, plan->planes.numel * plan->rows, 1 + GRAIN / along->size, run_rows, &run);
 }
 

@@ -251,7 +251,8 @@ static void test_pools(void **state) {
   static const kw_dtype dtypes[] = {KW_BF16, KW_F16, KW_F32, KW_F64};
   for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
     fill(dtypes[d], 0, false);
-    for (int64_t i = 11; i < MOST; i += 97) { /* NaN wins, and of two the later one */
+    for (int64_t i = 11; i < MOST; i++) { /* NaN wins, and of two the later one */
+      if (i % 97 > 1 && i % 97 != 40) continue;
       kw_number_store(dtypes[d], numbers[0] + i * (int64_t)kw_number_size(dtypes[d]), (double)NAN);
     }
     for (int last = 0; last < 2; last++) check_pools(dtypes[d], last);

@@ -369,19 +369,24 @@ typedef struct kw_step {
  * step does not change is not written. */
 typedef void (*kw_step_fn)(const kw_step *step, void *const *lists, int64_t n);
 
-/* Windows along a row of lanes: window j has count[j] lanes, `step` apart, the first of them lane first[j]. */
+/* Windows along a row of lanes: window j has count[j] lanes, `step` apart, the first of them lane first[j]. Those from
+ * even_begin to even_end - 1 have as many lanes, and begin `stride` lanes after one another. */
 typedef struct kw_windows {
   const int64_t *first, *count;
-  int64_t step;
+  int64_t step, even_begin, even_end, stride;
 } kw_windows;
 
 typedef struct kw_pool {
   /* out[j] = the sum of window j, whose lanes are side by side, divided by divisors[j] * factor. */
   void (*average)(void *out, const void *row, const kw_windows *windows, const double *divisors, double factor,
                   int64_t n);
-  /* The largest of window j takes the place of best[j], which it exceeds, or is NaN; where it lies, counted from
-   * `origin` for lane 0, that of places[j]. */
-  void (*highest)(void *best, int64_t *places, const void *row, int64_t origin, const kw_windows *windows, int64_t n);
+  /* Lanes that exceed those of `best`, or are NaN, take their place, and `number` that of rows[i]: integers as large as
+   * lanes, of rows that come one behind the other. */
+  void (*higher)(void *best, void *rows, const void *row, int64_t number, int64_t n);
+  /* out[j] = the largest lane of window j of `best`: of equal ones the first, of NaN the last, in the order of rows,
+   * and in a row of lanes; places[j] = its place among all lanes of rows of `width`. */
+  void (*highest)(void *out, int64_t *places, const void *best, const void *rows, int64_t width,
+                  const kw_windows *windows, int64_t n);
   /* outs[c][i] = the sum over `taps` of a weight times the lane of plane c at an offset; a negative one: nothing. Those
    * of a place i, which all planes share, follow each other. */
   void (*weigh)(void *const *outs, const void *const *planes, const int32_t *offsets, const void *weights, int64_t taps,

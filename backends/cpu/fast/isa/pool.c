@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define PART 16 /* lanes that are added up before the total takes the sum */
+#define PART 16     /* lanes that are added up before the total takes the sum */
+#define TOGETHER 64 /* windows that are looked at lane by lane */
 
 /* What totals are kept in. */
 #define WIDER_f32 double
