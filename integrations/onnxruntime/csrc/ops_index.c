@@ -113,6 +113,24 @@ bool op_scatter_nd(run *run) {
   return run_put_as(run, 0, whole, x->ref.rank, x->ref.shape);
 }
 
+/* Written along the axis from a place of each of the batch on; behind the end it goes on at the start (circular). */
+bool op_tensor_scatter(run *run) {
+  const value *x = run_input(run, 0), *update = run_input(run, 1), *first = run_input(run, 2), *places;
+  int64_t along[KW_MAX_RANK], across[KW_MAX_RANK];
+  unsigned axis;
+  if (!x || !update || !run_axis(run, node_int(run->node, "axis", -2), x->ref.rank, &axis)) return false;
+  for (unsigned d = 0; d < x->ref.rank; ++d) {
+    along[d] = d == axis ? update->ref.shape[d] : 1;
+    across[d] = d == 0 ? x->ref.shape[0] : 1;
+  }
+  places = run_reshape(run, run_range(run, update->ref.shape[axis]), x->ref.rank, along);
+  if (first) places = CALL(run, "add.Tensor", arg(places), arg(run_reshape(run, first, x->ref.rank, across)));
+  if (strcmp(node_text(run->node, "mode", "linear"), "circular") == 0)
+    places = CALL(run, "remainder.Scalar", arg(places), kw_arg_scalar_i64(x->ref.shape[axis]));
+  places = run_contiguous(run, run_expand(run, places, update->ref.rank, update->ref.shape));
+  return CALL_TO(run, 0, "scatter.src", arg(x), kw_arg_int(axis), arg(places), arg(update));
+}
+
 /* off and on are the two numbers of input 2; places outside of the depth are all off. */
 bool op_one_hot(run *run) {
   const value *places = run_input(run, 0), *numbers = run_input(run, 2), *range, *on;
@@ -137,7 +155,7 @@ bool op_one_hot(run *run) {
 /* [rank, how many]: nonzero of Keyway, whose count only the run shows, turned. */
 bool op_nonzero(run *run) {
   const value *x = run_input(run, 0);
-  return x && run_put(run, 0, run_permute(run, run_counted(run, "nonzero", x), (int64_t[]){1, 0}));
+  return x && run_put(run, 0, run_permute(run, COUNTED(run, "nonzero", arg(x)), (int64_t[]){1, 0}));
 }
 
 bool op_compress(run *run) {
@@ -148,7 +166,7 @@ bool op_compress(run *run) {
   if (!x || (node_has(run->node, "axis") && !run_axis(run, node_int(run->node, "axis", 0), x->ref.rank, &axis)))
     return false;
   if (condition->ref.shape[0] > x->ref.shape[axis]) condition = run_slice(run, condition, 0, 0, x->ref.shape[axis], 1);
-  places = run_counted(run, "nonzero", condition);
+  places = COUNTED(run, "nonzero", arg(condition));
   if (!places) return false;
   return run_put(run, 0,
                  CALL(run, "index_select", arg(x), kw_arg_int(axis),
@@ -234,4 +252,99 @@ bool op_reverse_sequence(run *run) {
   places = CALL(run, "where.self", arg(CALL(run, "lt.Tensor", arg(places), arg(lengths))), arg(turned), arg(places));
   places = run_contiguous(run, run_expand(run, places, x->ref.rank, x->ref.shape));
   return CALL_TO(run, 0, "gather", arg(x), kw_arg_int(time), arg(places));
+}
+
+/* ---- What there is of different ones ----------------------------------------------------------------------------- */
+
+/* The order of rows [n, m], the first column counting most; equal ones as they lie. */
+static value *order_of(run *run, const value *rows) {
+  const value *order = run_range(run, rows->ref.shape[0]), *none = NULL;
+  value *results[RUN_MAX_RESULTS] = {NULL};
+  for (int64_t i = rows->ref.shape[1]; i-- > 0 && !run->failed;) {
+    const unsigned mark = run->value_count;
+    const value *column = run_reshape(run, run_slice(run, rows, 1, i, 1, 1), 1, rows->ref.shape);
+    column = CALL(run, "index_select", arg(column), kw_arg_int(0), arg(order));
+    run_op(run, "sort.stable", (kw_value[]){arg(column), kw_arg_bool(true), kw_arg_int(0), kw_arg_bool(false)}, 4,
+           results, NULL);
+    order = CALL(run, "index_select", arg(order), kw_arg_int(0), arg(results[1]));
+    run_forget(run, mark, &order, &none);
+    if (run_asks(run)) break; /* every column is the same */
+  }
+  return (value *)(uintptr_t)order;
+}
+
+/* Of sorted rows: whether each is another one than the row before. */
+static value *begins(run *run, const value *rows) {
+  const int64_t n = rows->ref.shape[0];
+  value *parts[2];
+  const kw_tensor_ref *refs[2];
+  parts[0] = CALL(run, "full", kw_arg_int_list((int64_t[]){1}, 1), kw_arg_scalar_bool(true), kw_arg_dtype(KW_BOOL));
+  parts[1] =
+      CALL(run, "ne.Tensor", arg(run_slice(run, rows, 0, 1, n - 1, 1)), arg(run_slice(run, rows, 0, 0, n - 1, 1)));
+  parts[1] = CALL(run, "any.dim", arg(parts[1]), kw_arg_int(1), kw_arg_bool(false));
+  return run->failed ? NULL : CALL(run, "cat", run_list(run, parts, 2, refs), kw_arg_int(0));
+}
+
+/* places[i] of the elements of an order stand at i: the order's inverse with numbers put in. */
+static value *put_back(run *run, const value *order, const value *numbers) {
+  const value *zeros = CALL(run, "full_like", arg(order), kw_arg_scalar_i64(0));
+  return CALL(run, "scatter.src", arg(zeros), kw_arg_int(0), arg(order), arg(numbers));
+}
+
+/* How many rows there are of each, from where each begins in a sorted order of n. */
+static value *lengths(run *run, const value *starts, int64_t n) {
+  value *parts[2];
+  const kw_tensor_ref *refs[2];
+  if (!starts) return NULL;
+  parts[0] = run_slice(run, starts, 0, 1, starts->ref.shape[0] - 1, 1);
+  parts[1] = CALL(run, "full", kw_arg_int_list((int64_t[]){1}, 1), kw_arg_scalar_i64(n), kw_arg_dtype(KW_I64));
+  if (run->failed) return NULL;
+  return CALL(run, "sub.Tensor", arg(CALL(run, "cat", run_list(run, parts, 2, refs), kw_arg_int(0))), arg(starts));
+}
+
+/* Outputs of rows that `first` names, the first ones of their kind: [m, ...] turned back to where the axis was. */
+static bool put_unique(run *run, const value *x, const value *first, const value *inverse, const value *counts) {
+  unsigned axis = 0;
+  if (!node_has(run->node, "axis")) x = run_reshape(run, x, 1, (int64_t[]){run_numel(x)});
+  if (!x || (node_has(run->node, "axis") && !run_axis(run, node_int(run->node, "axis", 0), x->ref.rank, &axis)))
+    return false;
+  return run_put(run, 0, CALL(run, "index_select", arg(x), kw_arg_int(axis), arg(first))) &&
+         (!run_wants(run, 1) || run_put(run, 1, first)) && (!run_wants(run, 2) || run_put(run, 2, inverse)) &&
+         (!run_wants(run, 3) || run_put(run, 3, counts));
+}
+
+/* The slices along the axis as rows. */
+static value *rows_along(run *run, const value *x) {
+  int64_t order[KW_MAX_RANK];
+  unsigned axis;
+  if (!node_has(run->node, "axis")) return run_reshape(run, x, 2, (int64_t[]){run_numel(x), 1});
+  if (!run_axis(run, node_int(run->node, "axis", 0), x->ref.rank, &axis)) return NULL;
+  for (unsigned d = 0; d < x->ref.rank; ++d) order[d] = d == 0 ? axis : d - (d <= axis);
+  return run_flatten(run, run_permute(run, x, order), 1);
+}
+
+bool op_unique(run *run) {
+  const value *x = run_input(run, 0), *rows, *order, *new, *inverse, *starts, *first, *counts;
+  value *results[RUN_MAX_RESULTS] = {NULL};
+  if (!x) return run_refuse(run, "an input is missing");
+  rows = rows_along(run, x);
+  if (!rows) return false;
+  const int64_t n = rows->ref.shape[0];
+  order = order_of(run, rows);
+  if (n == 0) return put_unique(run, x, order, order, order);
+  new = begins(run, CALL(run, "index_select", arg(rows), kw_arg_int(0), arg(order)));
+  inverse = CALL(run, "cumsum", arg(run_cast(run, new, KW_I64)), kw_arg_int(0), kw_arg_dtype(KW_I64));
+  inverse = put_back(run, order, CALL(run, "sub.Scalar", arg(inverse), kw_arg_scalar_i64(1)));
+  starts = COUNTED(run, "nonzero", arg(new));
+  starts = starts ? run_reshape(run, starts, 1, starts->ref.shape) : NULL;
+  first = CALL(run, "index_select", arg(order), kw_arg_int(0), arg(starts));
+  counts = lengths(run, starts, n);
+  if (node_int(run->node, "sorted", 1)) return put_unique(run, x, first, inverse, counts);
+  run_op(run, "sort.stable", (kw_value[]){arg(first), kw_arg_bool(true), kw_arg_int(0), kw_arg_bool(false)}, 4, results,
+         NULL);
+  counts = CALL(run, "index_select", arg(counts), kw_arg_int(0), arg(results[1]));
+  inverse = CALL(run, "index_select",
+                 arg(put_back(run, results[1], run_range(run, results[1] ? results[1]->ref.shape[0] : 0))),
+                 kw_arg_int(0), arg(inverse));
+  return put_unique(run, x, results[0], inverse, counts);
 }

@@ -6,6 +6,24 @@
 
 #include "ops.h"
 
+/* Sizes that are guessed before the model runs may contradict known ones: of two that have to agree the smaller counts.
+ * `a` and `b` become values that do. */
+static void agree(run *run, const value **a, const value **b) {
+  const unsigned ranks[] = {(*a)->ref.rank, (*b)->ref.rank};
+  int64_t left[KW_MAX_RANK], right[KW_MAX_RANK];
+  if (!run_asks(run) || !run->guessed || ranks[0] < 2 || ranks[1] < 2) return;
+  memcpy(left, (*a)->ref.shape, sizeof left);
+  memcpy(right, (*b)->ref.shape, sizeof right);
+  for (unsigned back = 3; back <= ranks[0] && back <= ranks[1]; ++back) {
+    int64_t *of_a = &left[ranks[0] - back], *of_b = &right[ranks[1] - back];
+    if (*of_a != 1 && *of_b != 1) *of_a = *of_b = *of_a < *of_b ? *of_a : *of_b;
+  }
+  int64_t *inner_a = &left[ranks[0] - 1], *inner_b = &right[ranks[1] - 2];
+  *inner_a = *inner_b = *inner_a < *inner_b ? *inner_a : *inner_b;
+  *a = run_empty(run, (*a)->ref.dtype, ranks[0], left);
+  *b = run_empty(run, (*b)->ref.dtype, ranks[1], right);
+}
+
 /* NumPy's matmul: a vector is a row or a column, dimensions before the last two broadcast. */
 value *run_matmul(run *run, const value *a, const value *b, int output) {
   int64_t batch[KW_MAX_RANK], left[KW_MAX_RANK], right[KW_MAX_RANK], result[KW_MAX_RANK];
@@ -15,6 +33,8 @@ value *run_matmul(run *run, const value *a, const value *b, int output) {
   if (!a || !b || run->failed) return NULL;
   if (row) a = run_unsqueeze(run, a, 0);
   if (column) b = run_unsqueeze(run, b, 1);
+  if (!a || !b) return NULL;
+  agree(run, &a, &b);
   if (!a || !b) return NULL;
   if (a->ref.rank == 2 && b->ref.rank == 2 && !row && !column) {
     if (output >= 0) return CALL_TO(run, (unsigned)output, "mm", arg(a), arg(b)), NULL;

@@ -69,33 +69,65 @@ bool op_group_norm(run *run) {
   return group_norm(run, node_int(run->node, "num_groups", 1));
 }
 
-/* A weight or bias of all dimensions from the axis on; one that broadcasts is spread. */
+/* A weight or bias of all dimensions from the axis on; one that broadcasts is spread. NULL where it is another one for
+ * different places before the axis, or there is none. */
 static value *spread(run *run, const value *of, const value *x, unsigned axis) {
   const unsigned rank = x->ref.rank - axis;
-  if (!of) return NULL;
+  if (!of || of->ref.rank > rank) return NULL;
   if (of->ref.rank == rank && memcmp(of->ref.shape, x->ref.shape + axis, rank * sizeof(int64_t)) == 0)
     return (value *)(uintptr_t)of;
   return run_contiguous(run, run_expand(run, of, rank, x->ref.shape + axis));
 }
 
+/* Weight and bias, or none, as the op takes them; else they follow it. */
+typedef struct affine {
+  const value *weight, *bias; /* of the node */
+  value *spread_weight, *spread_bias;
+  bool after;
+} affine;
+
+static affine read_affine(run *run, const value *x, unsigned axis) {
+  affine a = {.weight = run_input(run, 1), .bias = run_input(run, 2)};
+  a.spread_weight = spread(run, a.weight, x, axis);
+  a.spread_bias = spread(run, a.bias, x, axis);
+  a.after = (a.weight && !a.spread_weight) || (a.bias && !a.spread_bias);
+  if (a.after) a.spread_weight = a.spread_bias = NULL;
+  return a;
+}
+
+static bool put_affine(run *run, const value *x, const affine *a) {
+  x = CALL(run, "mul.Tensor", arg(x), arg(a->weight));
+  if (x && a->bias) x = CALL(run, "add.Tensor", arg(x), arg(a->bias));
+  return x && run_put(run, 0, x);
+}
+
 bool op_layer_norm(run *run) {
   const value *x = run_input(run, 0);
-  const int to[RUN_MAX_RESULTS] = {0, run_wants(run, 1) ? 1 : -1, run_wants(run, 2) ? 2 : -1, -1};
+  value *results[RUN_MAX_RESULTS] = {NULL};
+  int to[RUN_MAX_RESULTS] = {0, run_wants(run, 1) ? 1 : -1, run_wants(run, 2) ? 2 : -1, -1};
   unsigned axis;
   if (!x || !run_axis(run, node_int(run->node, "axis", -1), x->ref.rank, &axis)) return false;
-  return run_op(run, "native_layer_norm",
-                (kw_value[]){arg(x), kw_arg_int_list(x->ref.shape + axis, x->ref.rank - axis),
-                             arg(spread(run, run_input(run, 1), x, axis)), arg(spread(run, run_input(run, 2), x, axis)),
-                             kw_arg_float(node_float(run->node, "epsilon", 1e-5))},
-                5, NULL, to);
+  const affine a = read_affine(run, x, axis);
+  if (a.after) to[0] = -1;
+  if (!run_op(run, "native_layer_norm",
+              (kw_value[]){arg(x), kw_arg_int_list(x->ref.shape + axis, x->ref.rank - axis), arg(a.spread_weight),
+                           arg(a.spread_bias), kw_arg_float(node_float(run->node, "epsilon", 1e-5))},
+              5, results, to))
+    return false;
+  return !a.after || put_affine(run, results[0], &a);
 }
 
 bool op_rms_norm(run *run) {
   const value *x = run_input(run, 0);
   unsigned axis;
+  kw_value args[4];
   if (!x || !run_axis(run, node_int(run->node, "axis", -1), x->ref.rank, &axis)) return false;
-  return CALL_TO(run, 0, "rms_norm", arg(x), kw_arg_int_list(x->ref.shape + axis, x->ref.rank - axis),
-                 arg(spread(run, run_input(run, 1), x, axis)), kw_arg_float(node_float(run->node, "epsilon", 1e-5)));
+  const affine a = read_affine(run, x, axis);
+  args[0] = arg(x);
+  args[1] = kw_arg_int_list(x->ref.shape + axis, x->ref.rank - axis);
+  args[2] = arg(a.spread_weight);
+  args[3] = kw_arg_float(node_float(run->node, "epsilon", 1e-5));
+  return a.after ? put_affine(run, run_call(run, "rms_norm", args, 4), &a) : run_call_to(run, 0, "rms_norm", args, 4);
 }
 
 /* x / norm along an axis; 0 where the norm is. */

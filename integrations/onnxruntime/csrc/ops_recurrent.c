@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RNN, GRU and LSTM: a loop over time, in each step products of matrices and the gates' functions.
+ * RNN, GRU, LSTM and linear attention: a loop over time, in each step products of matrices and the gates' functions.
  */
+#include <math.h>
 #include <string.h>
 
 #include "ops.h"
@@ -172,4 +173,103 @@ bool op_gru(run *run) {
 
 bool op_lstm(run *run) {
   return recurrent(run, (cell){.gates = 4, .states = 2, .f = "sigmoid", .g = "tanh"});
+}
+
+/* ---- Linear attention: a matrix for each head is what it knows --------------------------------------------------- */
+
+typedef struct memory {
+  const value *q, *k, *v, *decay, *beta; /* [batch, steps, ...], in f32; the last two may be NULL */
+  const value *state;                    /* [batch * heads, keys, values], in f32 */
+  int64_t batch, steps, heads, group, keys, values;
+} memory;
+
+/* Step t of an input, [batch * heads, a, b]; what all heads have in common is spread. */
+static value *at_step(run *run, const memory *m, const value *of, int64_t t, int64_t a, int64_t b) {
+  const value *one = of ? run_slice(run, of, 1, t, 1, 1) : NULL;
+  const int64_t wide[] = {m->batch, 1, m->heads};
+  if (one && one->ref.shape[2] == 1) one = run_expand(run, one, 3, wide);
+  return one ? run_reshape(run, one, 3, (int64_t[]){m->batch * m->heads, a, b}) : NULL;
+}
+
+/* What is known decays, what is kept of the key is corrected or added to, and the queries read. Returns what they read.
+ */
+static value *step_memory(run *run, memory *m, int64_t t) {
+  const value *k = at_step(run, m, m->k, t, m->keys, 1), *v = at_step(run, m, m->v, t, 1, m->values);
+  if (m->decay) {
+    const int64_t each = m->decay->ref.shape[2] == m->heads * m->keys ? m->keys : 1;
+    m->state = times(run, m->state, CALL(run, "exp", arg(at_step(run, m, m->decay, t, each, 1))));
+  }
+  if (m->beta) {
+    const value *known = CALL(run, "bmm", arg(at_step(run, m, m->k, t, 1, m->keys)), arg(m->state));
+    v = times(run, at_step(run, m, m->beta, t, 1, 1), CALL(run, "sub.Tensor", arg(v), arg(known)));
+  }
+  m->state = plus(run, m->state, times(run, k, v));
+  return CALL(run, "bmm", arg(at_step(run, m, m->q, t, m->group, m->keys)), arg(m->state));
+}
+
+static bool read_memory(run *run, memory *m) {
+  const value *q = run_input(run, 0), *k = run_input(run, 1), *v = run_input(run, 2), *past = run_input(run, 3);
+  const char *rule = node_text(run->node, "update_rule", "gated_delta");
+  const int64_t q_heads = node_int(run->node, "q_num_heads", 0);
+  m->heads = node_int(run->node, "kv_num_heads", 0);
+  if (!q || !k || !v || q->ref.rank != 3 || v->ref.rank != 3)
+    return run_refuse(run, "an input is missing, or no [batch, steps, ...]");
+  if (m->heads < 1 || q_heads < 1 || q_heads % m->heads != 0) return run_refuse(run, "heads that do not divide");
+  m->batch = q->ref.shape[0], m->steps = q->ref.shape[1], m->group = q_heads / m->heads;
+  m->keys = q->ref.shape[2] / q_heads, m->values = v->ref.shape[2] / m->heads;
+  m->q = run_cast(run, q, KW_F32), m->k = run_cast(run, k, KW_F32), m->v = run_cast(run, v, KW_F32);
+  if (strstr(rule, "gated")) m->decay = run_cast(run, run_input(run, 4), KW_F32);
+  if (strstr(rule, "delta")) m->beta = run_cast(run, run_input(run, 5), KW_F32);
+  if ((strstr(rule, "gated") && !m->decay) || (strstr(rule, "delta") && !m->beta))
+    return run_refuse(run, "%s without its decay or rate", rule);
+  const int64_t shape[] = {m->batch * m->heads, m->keys, m->values};
+  m->state = past ? run_reshape(run, run_cast(run, past, KW_F32), 3, shape)
+                  : CALL(run, "full", kw_arg_int_list(shape, 3), kw_arg_scalar_f64(0), kw_arg_dtype(KW_F32));
+  return !run->failed;
+}
+
+bool op_linear_attention(run *run) {
+  double scale = node_float(run->node, "scale", 0);
+  const value *none = NULL, *q = run_input(run, 0), *past = run_input(run, 3);
+  value *all;
+  memory m = {0};
+  if (!read_memory(run, &m)) return false;
+  const kw_dtype dtype = q->ref.dtype;
+  const int64_t whole[] = {m.batch, m.steps, m.heads * m.group * m.values}, one[] = {m.batch, 1, whole[2]};
+  if (scale == 0) scale = 1 / sqrt((double)m.keys);
+  all = run_output(run, 0, dtype, 3, whole);
+  for (int64_t t = 0; t < m.steps && !run->failed; ++t) {
+    const unsigned mark = run->value_count;
+    const value *y = CALL(run, "mul.Scalar", arg(step_memory(run, &m, t)), kw_arg_scalar_f64(scale));
+    if (all) run_copy(run, run_slice(run, all, 1, t, 1, 1), run_reshape(run, y, 3, one));
+    run_forget(run, mark, &m.state, &none);
+    if (run_asks(run)) break; /* every step is the same */
+  }
+  if (!run_wants(run, 1) || run->failed) return !run->failed;
+  return run_put_as(run, 1, run_cast(run, m.state, past ? past->ref.dtype : dtype), 4,
+                    (int64_t[]){m.batch, m.heads, m.keys, m.values});
+}
+
+/* A convolution of each channel over what came before: the last places of what went in are kept for the next run. */
+bool op_causal_conv(run *run) {
+  const value *x = run_input(run, 0), *weight = run_input(run, 1), *past = run_input(run, 3), *y;
+  const char *activation = node_text(run->node, "activation", "none");
+  value *parts[2];
+  const kw_tensor_ref *refs[2];
+  if (!x || !weight || x->ref.rank != 3 || weight->ref.rank != 3)
+    return run_refuse(run, "an input is missing, or of another rank");
+  const int64_t kept = weight->ref.shape[2] - 1, length = x->ref.shape[2], one[] = {1}, nothing[] = {0};
+  const value *longer = x;
+  if (kept > 0 && past) {
+    parts[0] = (value *)(uintptr_t)past, parts[1] = (value *)(uintptr_t)x;
+    longer = CALL(run, "cat", run_list(run, parts, 2, refs), kw_arg_int(2));
+  } else if (kept > 0) {
+    longer = CALL(run, "constant_pad_nd", arg(x), kw_arg_int_list((int64_t[]){kept, 0}, 2), kw_arg_scalar_i64(0));
+  }
+  y = CALL(run, "convolution", arg(longer), arg(weight), arg(run_input(run, 2)), kw_arg_int_list(one, 1),
+           kw_arg_int_list(nothing, 1), kw_arg_int_list(one, 1), kw_arg_bool(false), kw_arg_int_list(nothing, 1),
+           kw_arg_int(x->ref.shape[1]));
+  if (strcmp(activation, "none") != 0) y = CALL(run, "silu", arg(y));
+  if (!y || !run_put(run, 0, y)) return false;
+  return !run_wants(run, 1) || run_put(run, 1, run_slice(run, longer, 2, length, kept, 1));
 }

@@ -7,7 +7,7 @@
 #include "ops.h"
 
 typedef struct dims {
-  int64_t at[KW_MAX_RANK];
+  int64_t at[KW_MAX_RANK]; /* each once */
   unsigned count;
   bool keep;
   bool none; /* nothing is reduced */
@@ -27,8 +27,10 @@ static bool read_dims(run *run, unsigned rank, dims *out_dims) {
   if (run->failed) return false;
   out_dims->none = count == 0 && node_int(run->node, "noop_with_empty_axes", 0);
   for (unsigned i = 0; i < count; ++i) {
+    bool before = false;
     if (!run_axis(run, named[i], rank, &axis)) return false;
-    out_dims->at[out_dims->count++] = axis;
+    for (unsigned j = 0; j < out_dims->count; ++j) before = before || out_dims->at[j] == axis;
+    if (!before) out_dims->at[out_dims->count++] = axis;
   }
   if (count == 0)
     for (unsigned d = 0; d < rank; ++d) out_dims->at[out_dims->count++] = d;

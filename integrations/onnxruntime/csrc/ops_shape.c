@@ -2,6 +2,8 @@
  *
  * Operators that give elements other places: shapes, parts, orders.
  */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops.h"
@@ -191,23 +193,38 @@ static value *slice_one(run *run, const value *x, unsigned axis, int64_t start, 
   return run_slice(run, from, axis, start, end > start ? (end - start + step - 1) / step : 0, step);
 }
 
+static bool put_slice(run *run, const ints *starts, const ints *ends, const ints *axes, const ints *steps) {
+  const value *x = run_input(run, 0);
+  for (unsigned i = 0; x && i < starts->count && !run->failed; ++i) {
+    const int64_t named = i < axes->count ? axes->at[i] : (int64_t)i;
+    unsigned axis;
+    if (!run_axis(run, named, x->ref.rank, &axis)) return false;
+    /* "from the end back past the start" is INT64_MIN or any number below -size: slice_one takes them as -1. */
+    x = slice_one(run, x, axis, starts->at[i], i < ends->count ? ends->at[i] : INT64_MAX,
+                  i < steps->count ? steps->at[i] : 1);
+  }
+  return x && run_put(run, 0, x);
+}
+
 bool op_slice(run *run) {
   static const int64_t nothing[] = {0}, all[] = {INT64_MAX}, one[] = {1};
-  const value *x = run_input(run, 0);
   ints starts, ends, axes = {.count = 0}, steps = {.count = 0};
   run_ints_or(run, 1, &starts, nothing, 1);
   run_ints_or(run, 2, &ends, all, 1);
   if (run_has_ints(run, 3)) run_ints_or(run, 3, &axes, nothing, 1);
   if (run_has_ints(run, 4)) run_ints_or(run, 4, &steps, one, 1);
-  for (unsigned i = 0; x && i < starts.count && !run->failed; ++i) {
-    const int64_t named = i < axes.count ? axes.at[i] : (int64_t)i;
-    unsigned axis;
-    if (!run_axis(run, named, x->ref.rank, &axis)) return false;
-    /* "from the end back past the start" is INT64_MIN or any number below -size: slice_one takes them as -1. */
-    x = slice_one(run, x, axis, starts.at[i], i < ends.count ? ends.at[i] : INT64_MAX,
-                  i < steps.count ? steps.at[i] : 1);
+  return !run->failed && put_slice(run, &starts, &ends, &axes, &steps);
+}
+
+/* Before these became inputs. */
+bool op_old_slice(run *run) {
+  static const char *const names[] = {"starts", "ends", "axes"};
+  ints read[3] = {{.count = 0}, {.count = 0}, {.count = 0}}, steps = {.count = 0};
+  for (unsigned i = 0; i < 3; ++i) {
+    const int64_t *given = node_ints(run->node, names[i], &read[i].count);
+    if (given) memcpy(read[i].at, given, read[i].count * sizeof *given);
   }
-  return x && run_put(run, 0, x);
+  return put_slice(run, &read[0], &read[1], &read[2], &steps);
 }
 
 bool op_shape(run *run) {
@@ -366,4 +383,37 @@ bool op_range(run *run) {
   return CALL_TO(run, 0, "arange.start_step", kw_arg_scalar_i64((int64_t)start),
                  kw_arg_scalar_i64((end - start) / step < 0 ? (int64_t)start : (int64_t)end),
                  kw_arg_scalar_i64((int64_t)step), kw_arg_dtype(dtype));
+}
+
+/* Windows of signals: a - b cos(x) + c cos(2 x) over one turn, whose end a periodic one leaves out. */
+static bool signal_window(run *run, double a, double b, double c) {
+  const kw_dtype dtype = node_dtype_of(
+      (ONNXTensorElementDataType)node_int(run->node, "output_datatype", ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT));
+  const double turn = 2 * acos(-1.0);
+  ints size;
+  float *numbers;
+  value *made;
+  run_ints_or(run, 0, &size, (int64_t[]){1}, 1);
+  if (run->failed || size.count != 1 || size.at[0] < 0) return run_refuse(run, "a window of no size");
+  numbers = calloc((size_t)size.at[0] + 1, sizeof *numbers);
+  if (!numbers) return run_refuse(run, "no memory for a window of %lld", (long long)size.at[0]);
+  for (int64_t i = 0; i < size.at[0]; ++i) {
+    const double x = turn * (double)i / (double)(size.at[0] - !node_int(run->node, "periodic", 1));
+    numbers[i] = (float)(a - b * cos(x) + c * cos(2 * x));
+  }
+  made = run_from_host(run, KW_F32, 1, size.at, numbers);
+  free(numbers);
+  return run_put(run, 0, run_cast(run, made, dtype));
+}
+
+bool op_hann_window(run *run) {
+  return signal_window(run, 0.5, 0.5, 0);
+}
+
+bool op_hamming_window(run *run) {
+  return signal_window(run, 25.0 / 46, 21.0 / 46, 0);
+}
+
+bool op_blackman_window(run *run) {
+  return signal_window(run, 0.42, 0.5, 0.08);
 }

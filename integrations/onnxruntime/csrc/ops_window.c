@@ -126,6 +126,7 @@ bool op_max_pool(run *run) {
   value *results[RUN_MAX_RESULTS] = {NULL};
   window w;
   if (!window_read(run, x, NULL, &w)) return false;
+  if (window_none(run, x, &w)) return !run->failed;
   bool direct = window_symmetric(&w);
   for (unsigned d = 0; d < w.dims; ++d) direct = direct && w.before[d] <= w.kernel[d] / 2;
   if (!direct && run_wants(run, 1)) return run_refuse(run, "places, and pads that are not the same before and after");
@@ -166,6 +167,7 @@ bool op_average_pool(run *run) {
   bool simple;
   window w, inner;
   if (!window_read(run, x, NULL, &w)) return false;
+  if (window_none(run, x, &w)) return !run->failed;
   simple = window_symmetric(&w) && memcmp(w.dilation, ones, w.dims * sizeof *ones) == 0;
   for (unsigned d = 0; d < w.dims; ++d)
     simple = simple && (padding_counts || w.before[d] == 0) && w.before[d] <= w.kernel[d] / 2;
@@ -203,6 +205,7 @@ bool op_lp_pool(run *run) {
   const int64_t p = node_int(run->node, "p", 2);
   window w;
   if (!window_read(run, x, NULL, &w)) return false;
+  if (window_none(run, x, &w)) return !run->failed;
   x = window_pad(run, to_power(run, x, p), &w, kw_arg_scalar_f64(0), true);
   return put_root(run, sum_windows(run, x, &w), p);
 }
@@ -256,36 +259,96 @@ bool op_lrn(run *run) {
   return CALL_TO(run, 0, "div.Tensor", arg(x), arg(run_reshape(run, squares, x->ref.rank, x->ref.shape)));
 }
 
-bool op_grid_sample(run *run) {
-  static const char *const paddings[] = {"zeros", "border", "reflection"};
-  const char *mode = node_text(run->node, "mode", "linear"), *padding = node_text(run->node, "padding_mode", "zeros");
-  const int64_t which = strstr(mode, "linear") ? 0 : strcmp(mode, "nearest") == 0 ? 1 : 2;
-  int64_t outside = 0;
-  for (int64_t i = 0; i < 3; ++i)
-    if (strcmp(padding, paddings[i]) == 0) outside = i;
-  return CALL_TO(run, 0, "grid_sampler_2d", arg(run_input(run, 0)), arg(run_input(run, 1)), kw_arg_int(which),
-                 kw_arg_int(outside), kw_arg_bool(node_int(run->node, "align_corners", 0)));
+/* Each element where a pool took it from, in an image of as many windows. */
+bool op_max_unpool(run *run) {
+  const value *x = run_input(run, 0), *places = run_input(run, 1), *whole;
+  int64_t shape[WINDOW_MAX], all = 1, count;
+  window w;
+  if (!x || !places || !window_read(run, x, NULL, &w)) return false;
+  if (run_input(run, 2)) return run_refuse(run, "output_shape");
+  memcpy(shape, x->ref.shape, 2 * sizeof *shape);
+  for (unsigned d = 0; d < w.dims; ++d)
+    shape[d + 2] = (w.size[d] - 1) * w.stride[d] + w.kernel[d] - w.before[d] - w.after[d];
+  for (unsigned d = 0; d < x->ref.rank; ++d) all *= shape[d];
+  count = run_numel(x);
+  whole = CALL(run, "full", kw_arg_int_list(&all, 1), kw_arg_scalar_i64(0), kw_arg_dtype(x->ref.dtype));
+  whole = CALL(run, "scatter.src", arg(whole), kw_arg_int(0), arg(run_reshape(run, places, 1, &count)),
+               arg(run_reshape(run, x, 1, &count)));
+  return run_put_as(run, 0, whole, x->ref.rank, shape);
 }
 
-/* With all pads as part of the image, which is then cut out. */
-bool op_col2im(run *run) {
-  ints image, block;
-  int64_t whole[2];
+/* ---- Columns put back into an image ------------------------------------------------------------------------------ */
+
+typedef struct fold {
+  int64_t image, block, places, before, after, stride, dilation;
+} fold;
+
+static bool read_folds(run *run, unsigned *out_dims, fold *folds) {
   unsigned pads = 0, strides = 0, dilations = 0;
   const int64_t *pad = node_ints(run->node, "pads", &pads), *stride = node_ints(run->node, "strides", &strides);
   const int64_t *dilation = node_ints(run->node, "dilations", &dilations);
-  const value *x;
-  if (run_asks(run) && run_input(run, 1) && run_input(run, 1)->ref.shape[0] != 2)
-    return run_refuse(run, "%lld dimensions of space", (long long)run_input(run, 1)->ref.shape[0]);
-  run_ints_or(run, 1, &image, (int64_t[]){64, 64}, 2);
-  run_ints_or(run, 2, &block, ones, 2);
-  if (image.count != 2 || block.count != 2) return run_refuse(run, "%u dimensions of space", image.count);
-  for (unsigned d = 0; d < 2; ++d) whole[d] = image.at[d] + (pad ? pad[d] + pad[d + 2] : 0);
+  const value *sizes = run_asks(run) ? run_input(run, 1) : NULL;
+  const unsigned guessed =
+      sizes && sizes->ref.rank == 1 && sizes->ref.shape[0] <= KW_MAX_RANK - 2 ? (unsigned)sizes->ref.shape[0] : 2;
+  const int64_t large[] = {64, 64, 64, 64, 64, 64};
+  ints image, block;
+  run_ints_or(run, 1, &image, large, guessed);
+  run_ints_or(run, 2, &block, ones, image.count);
+  if (run->failed) return false;
+  if (image.count == 0 || image.count > KW_MAX_RANK - 2 || block.count != image.count)
+    return run_refuse(run, "%u dimensions of space, and blocks of %u", image.count, block.count);
+  *out_dims = image.count;
+  for (unsigned d = 0; d < image.count; ++d) {
+    fold *f = &folds[d];
+    *f = (fold){image.at[d], block.at[d], 0, 0, 0, 1, 1};
+    if (d < strides) f->stride = stride[d];
+    if (d < dilations) f->dilation = dilation[d];
+    if (pads == 2 * image.count) f->before = pad[d], f->after = pad[d + image.count];
+    if (f->stride < 1 || f->dilation < 1) return run_refuse(run, "a stride or dilation below 1");
+    f->places = (f->image + f->before + f->after - f->dilation * (f->block - 1) - 1) / f->stride + 1;
+  }
+  return true;
+}
+
+/* Two dimensions of space of x [n, ka * kb, la * lb]: [n, a, b]. All pads are part of the image, which is then cut out.
+ */
+static value *fold_two(run *run, const value *x, const fold *a, const fold *b) {
+  const int64_t whole[] = {a->before + a->image + a->after, b->before + b->image + b->after};
+  x = CALL(run, "col2im", arg(x), kw_arg_int_list(whole, 2), kw_arg_int_list((int64_t[]){a->block, b->block}, 2),
+           kw_arg_int_list((int64_t[]){a->dilation, b->dilation}, 2), kw_arg_int_list(zeros, 2),
+           kw_arg_int_list((int64_t[]){a->stride, b->stride}, 2));
+  if (!x) return NULL;
+  x = run_slice(run, run_slice(run, x, 2, a->before, a->image, 1), 3, b->before, b->image, 1);
+  return x ? run_reshape(run, x, 3, (int64_t[]){x->ref.shape[0], a->image, b->image}) : NULL;
+}
+
+/* Two dimensions at a time, from the last on: x is [planes, blocks and places of those that are left, what is done]. */
+bool op_col2im(run *run) {
+  static const fold none = {1, 1, 1, 0, 0, 1, 1};
+  const value *x = run_input(run, 0);
+  int64_t shape[KW_MAX_RANK], blocks = 1, places = 1, done = 1;
+  fold folds[KW_MAX_RANK];
+  unsigned dims = 0, left;
+  if (!x || !read_folds(run, &dims, folds)) return false;
   if (run_asks(run) && run->guessed)
-    return kw_op_support(kw_op_find("col2im"), run->device, KW_F32) != KW_SUPPORT_NONE || run_refuse(run, "no col2im");
-  x = CALL(run, "col2im", arg(run_input(run, 0)), kw_arg_int_list(whole, 2), kw_arg_int_list(block.at, 2),
-           kw_arg_int_list(dilation ? dilation : ones, 2), kw_arg_int_list(zeros, 2),
-           kw_arg_int_list(stride ? stride : ones, 2));
-  for (unsigned d = 0; x && d < 2; ++d) x = run_slice(run, x, d + 2, pad ? pad[d] : 0, image.at[d], 1);
-  return x && run_put(run, 0, x);
+    return kw_op_support(kw_op_find("col2im"), run->device, x->ref.dtype) != KW_SUPPORT_NONE ||
+           run_refuse(run, "no col2im of %s", kw_dtype_name(x->ref.dtype));
+  for (unsigned d = 0; d < dims; ++d) blocks *= folds[d].block, places *= folds[d].places;
+  if (x->ref.rank != 3 || blocks < 1 || x->ref.shape[1] % blocks != 0 || x->ref.shape[2] != places)
+    return run_refuse(run, "columns of another shape");
+  shape[0] = x->ref.shape[0], shape[1] = x->ref.shape[1] / blocks;
+  for (unsigned d = 0; d < dims; ++d) shape[d + 2] = folds[d].image;
+  const int64_t planes = shape[0] * shape[1];
+  for (left = dims; x && left > 0; left = left > 2 ? left - 2 : 0) {
+    const fold *a = left > 1 ? &folds[left - 2] : &none, *b = &folds[left - 1];
+    const int64_t block = a->block * b->block, place = a->places * b->places;
+    blocks /= block, places /= place;
+    x = run_reshape(run, x, 6, (int64_t[]){planes, blocks, block, places, place, done});
+    x = run_permute(run, x, (int64_t[]){0, 1, 3, 5, 2, 4});
+    x = fold_two(run, run_reshape(run, x, 3, (int64_t[]){planes * blocks * places * done, block, place}), a, b);
+    x = run_reshape(run, x, 4, (int64_t[]){planes * blocks * places, done, a->image * b->image, 1});
+    x = run_permute(run, x, (int64_t[]){0, 2, 1, 3});
+    done *= a->image * b->image;
+  }
+  return run_put_as(run, 0, run_contiguous(run, x), dims + 2, shape);
 }

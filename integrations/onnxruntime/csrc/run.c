@@ -497,14 +497,12 @@ value *run_call(run *run, const char *op, const kw_value *args, unsigned count) 
   return run_op(run, op, args, count, results, NULL) ? results[0] : NULL;
 }
 
-value *run_counted(run *run, const char *op, const value *of) {
-  kw_value args[1];
+value *run_counted(run *run, const char *op, const kw_value *args, unsigned count) {
   kw_tensor *out = NULL;
   kw_status status;
-  if (run->failed || !of) return NULL;
-  args[0] = arg(of);
-  if (run_asks(run)) return run_call(run, op, args, 1);
-  status = kw_op_call(kw_op_find(op), run->stream, args, 1, &out, 1);
+  if (run->failed) return NULL;
+  if (run_asks(run)) return run_call(run, op, args, count);
+  status = kw_op_call(kw_op_find(op), run->stream, args, count, &out, 1);
   if (status == KW_OK) return keep(run, out);
   run_fail(run, status, op);
   return NULL;

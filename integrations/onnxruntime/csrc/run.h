@@ -108,8 +108,10 @@ bool run_call_to(run *run, unsigned output, const char *op, const kw_value *args
   run_call(run, op, (kw_value[]){__VA_ARGS__}, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
 #define CALL_TO(run, output, op, ...) \
   run_call_to(run, output, op, (kw_value[]){__VA_ARGS__}, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
-/* Result 0 of a counted op of one argument (nonzero), as long as the data say: the run waits for the device. */
-value *run_counted(run *run, const char *op, const value *of);
+/* Result 0 of a counted op, as long as the data say: the run waits for the device. */
+value *run_counted(run *run, const char *op, const kw_value *args, unsigned count);
+#define COUNTED(run, op, ...) \
+  run_counted(run, op, (kw_value[]){__VA_ARGS__}, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
 /* A list of tensors for an argument; `refs` has room for as many and lives as long as the argument is used. */
 kw_value run_list(const run *run, value *const *values, unsigned count, const kw_tensor_ref **refs);
 

@@ -142,6 +142,7 @@ value *run_flatten(run *run, const value *of, unsigned axis) {
 value *run_expand(run *run, const value *of, unsigned rank, const int64_t *shape) {
   int64_t strides[KW_MAX_RANK];
   if (run->failed || !of) return NULL;
+  if (of->ref.rank > rank) return run_refuse(run, "an expand of rank %u to %u", of->ref.rank, rank), NULL;
   for (unsigned d = 0; d < rank; ++d) {
     const int64_t before = (int64_t)d - ((int64_t)rank - of->ref.rank);
     strides[d] = before >= 0 && of->ref.shape[before] == shape[d] ? of->ref.strides[before] : 0;

@@ -19,10 +19,15 @@ static void pad_same(window *w, unsigned d, bool upper) {
   w->after[d] = total - w->before[d];
 }
 
+/* x / by, rounded towards minus infinity. */
+static int64_t floor_div(int64_t x, int64_t by) {
+  return x / by - (x % by < 0);
+}
+
 static void count_windows(window *w, unsigned d, bool ceil) {
   const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
   const int64_t space = w->size[d] + w->before[d] + w->after[d] - reach;
-  w->out[d] = (ceil ? space + w->stride[d] - 1 : space) / w->stride[d] + 1;
+  w->out[d] = floor_div(ceil ? space + w->stride[d] - 1 : space, w->stride[d]) + 1;
   if (ceil && (w->out[d] - 1) * w->stride[d] >= w->size[d] + w->before[d]) --w->out[d];
   w->beyond[d] = (w->out[d] - 1) * w->stride[d] + reach - (w->size[d] + w->before[d] + w->after[d]);
   if (w->beyond[d] < 0) w->beyond[d] = 0;
@@ -51,6 +56,18 @@ bool window_read(run *run, const value *x, const int64_t *kernel, window *w) {
     count_windows(w, d, node_int(run->node, "ceil_mode", 0));
   }
   return true;
+}
+
+bool window_none(run *run, const value *x, const window *w) {
+  int64_t shape[WINDOW_MAX];
+  bool none = false;
+  memcpy(shape, x->ref.shape, 2 * sizeof *shape);
+  for (unsigned d = 0; d < w->dims; ++d) {
+    shape[d + 2] = w->out[d] > 0 ? w->out[d] : 0;
+    none = none || w->out[d] <= 0;
+  }
+  if (none) run_output(run, 0, x->ref.dtype, w->dims + 2, shape);
+  return none;
 }
 
 bool window_symmetric(const window *w) {

@@ -19,6 +19,8 @@ typedef struct window {
 
 /* Of the node's attributes, with its kernel_shape or, without one, `kernel`. */
 bool window_read(run *run, const value *x, const int64_t *kernel, window *out_window);
+/* Whether no window fits in, so that the result is empty; it is put then, with x's dtype. */
+bool window_none(run *run, const value *x, const window *window);
 /* The same pads before and after in every dimension, and none beyond. */
 bool window_symmetric(const window *window);
 /* x with pads of a number all around. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every test runs with the CPU as a substitute off, unless it is about that: a node that no Keyway device takes is a failure.
 
-    pytest integrations/onnxruntime/tests [--vendor-npu PLUGIN]
+    pytest integrations/onnxruntime/tests [--vendor-npu PLUGIN] [--exported FOLDER]
 """
 
 import keyway
@@ -17,6 +17,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 def pytest_addoption(parser):
     parser.addoption("--vendor-npu", metavar="PLUGIN", help="the example vendor's plugin; without it its tests are left out")
+    parser.addoption("--exported", metavar="FOLDER", help="of models that export.py wrote; without it their tests are left out")
 
 
 def pytest_configure(config):

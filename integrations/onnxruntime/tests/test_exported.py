@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that PyTorch's own exporter wrote (export.py), whole on a device, beside ONNX Runtime's CPU and what PyTorch itself
+computed."""
+
+import ctypes
+import gc
+from pathlib import Path
+
+import keyway
+import numpy
+import onnxruntime
+import onnxruntime_keyway
+import pytest
+from test_models import BOUND
+
+
+def pytest_generate_tests(metafunc):
+    folder = metafunc.config.getoption("--exported")
+    files = sorted(Path(folder).glob("*.onnx")) if folder else []
+    metafunc.parametrize("path", files, ids=[file.stem for file in files], scope="module")
+
+
+def stored(path):
+    """Inputs by name, and PyTorch's outputs."""
+    with numpy.load(path.with_suffix(".npz")) as arrays:
+        inputs = {name: arrays[name] for name in arrays if name.startswith("in")}
+        return inputs, [arrays[f"out{i}"] for i in range(len(arrays) - len(inputs))]
+
+
+def near(got, wanted):
+    assert len(got) == len(wanted)
+    for one, other in zip(got, wanted):
+        assert one.shape == other.shape and one.dtype == other.dtype
+        assert numpy.abs(one - other).max() <= BOUND * numpy.abs(other).max()
+
+
+class Told(ctypes.Structure):
+    """mallinfo2 of the C library."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+
+
+mallinfo = ctypes.CDLL(None).mallinfo2
+mallinfo.restype = Told
+
+
+def heap():
+    """Bytes that the C library has handed out in this process."""
+    told = mallinfo()
+    return told.uordblks + told.hblkhd
+
+
+def of_one(inputs, length):
+    """The first of the batch, and of what is known of each layer (rank 4, but for images) the first so many places."""
+    first = {name: each[:1] for name, each in inputs.items()}
+    return first if len(inputs) == 1 else {name: each[:, :, :length] if each.ndim == 4 else each for name, each in first.items()}
+
+
+def test_exported(path, device):
+    inputs, of_torch = stored(path)
+    session = onnxruntime_keyway.session(str(path), device)
+    assert {each.device for each in session.placement} == {device}
+    near(session.run(None, inputs), of_torch)
+    theirs = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    for each in (inputs, of_one(inputs, 4)):
+        near(session.run(None, each), theirs.run(None, each))
+    here, held, used = keyway.device(device), [], []
+    gc.collect()
+    here.trim_memory()  # what other tests have left is cut into pieces, which are counted, too
+    for i in range(150):
+        session.run(None, inputs)
+        if i in (49, 99, 149):
+            held.append((here.memory_stats().allocated, here.memory_stats().held))
+            used.append(heap())
+    assert held[0] == held[1] == held[2]
+    # What the C library keeps for its threads goes up and down; a leak goes up from each to the next. A tensor's handle is larger.
+    assert min(used[1] - used[0], used[2] - used[1]) < 50 * 128
