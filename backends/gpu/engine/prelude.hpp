@@ -8,6 +8,9 @@ typedef uint16_t kw_u16;
 typedef uint32_t kw_u32;
 typedef int64_t kw_i64;
 typedef uint64_t kw_u64;
+typedef struct alignas(16) KW_FOUR {
+  kw_u32 x, y, z, w;
+} KW_FOUR;
 
 #define KW_KERNEL KW_EXPORT
 #define KW_GLOBAL

@@ -51,6 +51,12 @@ bool kw_gpu_activity_on(const kw_gpu_device *device) {
   return device->activity && atomic_load_explicit(&device->activity->on, memory_order_relaxed);
 }
 
+static _Thread_local kw_gpu_replay replay;
+
+void kw_gpu_activity_replay(const kw_gpu_replay *of) {
+  replay = of ? *of : (kw_gpu_replay){.launch_id = 0};
+}
+
 static bool make_room(struct kw_gpu_activity *activity) {
   if (activity->count < activity->room) return true;
   const uint32_t room = activity->room ? 2 * activity->room : 256;
@@ -65,12 +71,13 @@ static bool make_room(struct kw_gpu_activity *activity) {
 void kw_gpu_activity_note(kw_gpu_stream *stream, kw_activity_kind kind, uint64_t id, void *mark) {
   kw_gpu_device *device = stream->device;
   struct kw_gpu_activity *activity = device->activity;
-  kw_activity record = {.kind = kind, .stream_token = stream->token};
-  if (kind == KW_ACTIVITY_GRAPH) {
-    record.launch_id = id;
-  } else if (id != 0) {
+  kw_activity record = {.kind = replay.as_one ? KW_ACTIVITY_GRAPH : kind,
+                        .launch_id = kind == KW_ACTIVITY_GRAPH ? id : replay.launch_id,
+                        .stream_token = stream->token};
+  if (record.kind != KW_ACTIVITY_GRAPH && id != 0) {
     record.kind = KW_ACTIVITY_LAUNCH;
     record.call_id = id;
+    record.node = replay.node;
   }
   pthread_mutex_lock(&activity->lock);
   const bool kept = make_room(activity);

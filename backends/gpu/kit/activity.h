@@ -15,4 +15,12 @@ extern const kw_activity_api kw_gpu_activity_slots;
 kw_status kw_gpu_activity_start(kw_gpu_device *device);
 void kw_gpu_activity_finish(kw_gpu_device *device);
 
+/* What the commands belong to that the calling thread marks: a launch of a graph that the kit runs. */
+typedef struct kw_gpu_replay {
+  uint64_t launch_id; /* the launch's; 0 for none */
+  bool as_one;        /* commands do what several calls asked for: they are told of as the graph */
+  uint32_t node;      /* otherwise: how many calls the graph has before the command's */
+} kw_gpu_replay;
+void kw_gpu_activity_replay(const kw_gpu_replay *of); /* NULL: to none */
+
 #endif /* KEYWAY_GPU_KIT_ACTIVITY_H */

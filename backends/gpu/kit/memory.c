@@ -4,7 +4,10 @@
  */
 #include "kit/memory.h"
 
+#include "lower/record.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
@@ -125,8 +128,11 @@ static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {
 
 static kw_status mem_fill(void *state, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
                           uint32_t pattern_size) {
-  kw_gpu_device *device = state;
-  return device->driver->fill(device, stream, mem, offset, size, pattern, pattern_size);
+  kw_gpu_command command = {.kind = KW_GPU_COMMAND_FILL,
+                            .copy = {.dst_mem = mem, .dst_offset = offset, .size = size},
+                            .pattern_size = pattern_size};
+  memcpy(command.pattern, pattern, pattern_size);
+  return kw_gpu_command_enqueue(&command, state, stream);
 }
 
 static kw_status mem_usage(void *state, uint64_t *out_free, uint64_t *out_total) {

@@ -5,6 +5,7 @@
 #include "kit/activity.h"
 #include "kit/device.h"
 #include "kit/event.h"
+#include "kit/graph.h"
 #include "kit/interop.h"
 #include "kit/memory.h"
 #include "kit/process.h"
@@ -110,8 +111,9 @@ static void make(const kw_gpu_driver *driver) {
   if (driver->event_record) add_group(KW_GROUP_EVENT, &answer.event);
   if (driver->host_register) add_group(KW_GROUP_INTEROP, &kw_gpu_interop_slots);
   if (driver->mark_times) add_group(KW_GROUP_ACTIVITY, &kw_gpu_activity_slots);
+  add_group(KW_GROUP_GRAPH, &kw_gpu_graph_slots);
   for (uint32_t i = 0; i < driver->group_count && answer.desc.group_count < GROUP_LIMIT; ++i)
-    add_group(driver->groups[i].name, driver->groups[i].table);
+    if (strcmp(driver->groups[i].name, KW_GROUP_GRAPH) != 0) add_group(driver->groups[i].name, driver->groups[i].table);
   for (uint32_t i = 0; i < KW_GPU_OPTION_COUNT; ++i) add_option(kw_gpu_options[i]);
   for (uint32_t i = 0; i < driver->option_count && answer.desc.option_count < OPTION_LIMIT; ++i)
     add_option(driver->options[i]);

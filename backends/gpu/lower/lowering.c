@@ -105,6 +105,12 @@ static void lower_elements(const kw_tensor_ref *const *operands, uint32_t count,
     if (operands[k] && out_block->numel > 1 && out_block->stride[k][0] != 1) out_block->flat = 0;
 }
 
+int64_t kw_gpu_items(const kw_gpu_device *device, const kw_gpu_module *module, kw_dtype dtype, int64_t numel) {
+  const int64_t lanes = kw_gpu_lanes(module, dtype, device->vector_bytes);
+  const int64_t each = lanes > 1 ? lanes * KW_RUNS_OF_ITEM : kw_gpu_pack(module, dtype, device->vector_bytes);
+  return (numel + each - 1) / each;
+}
+
 void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {
   lower_elements(operands, count, false, out_block);
 }

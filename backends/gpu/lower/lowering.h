@@ -7,6 +7,7 @@
 #define KEYWAY_GPU_LOWERING_H
 
 #include "lower/dialect.h"
+#include "program/program.h"
 
 /* operands[0] is the output and gives the shape; the others have it too (stride 0 where they repeat), or are NULL and
  * get stride 0. Dimensions of one element go, the rest is ordered by the output's strides, and neighbours that all
@@ -14,6 +15,9 @@
 void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
 /* The same, but elements keep their numbers: row-major, whatever the strides. */
 void kw_gpu_lower_ordered(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
+
+/* How many items an element-wise kernel of the module takes for so many elements. */
+int64_t kw_gpu_items(const kw_gpu_device *device, const kw_gpu_module *module, kw_dtype dtype, int64_t numel);
 
 /* The dimensions of a block of its own, for up to KW_GPU_LOWER_OPERANDS operands in any order: room for KW_GPU_RANK, as
  * many as it returns are set, at least one. */

@@ -5,6 +5,7 @@
 #include "lower/plan.h"
 
 #include "lower/lowering.h"
+#include "lower/record.h"
 #include "lower/scalar.h"
 #include "program/dtype.h"
 
@@ -346,9 +347,7 @@ static kw_gpu_step *add_elements(kw_gpu_plan *plan, const kw_gpu_kernel *kernel,
   lower(refs, in_count + 1, &block);
   block.stream = kw_gpu_streams(out);
   kw_gpu_step_block(step, &block, sizeof block);
-  const int64_t lanes = kw_gpu_lanes(kernel->module, dtype, device_of(plan)->vector_bytes);
-  const int64_t each = lanes > 1 ? lanes * KW_RUNS_OF_ITEM : 1;
-  kw_gpu_step_items(step, (block.numel + each - 1) / each);
+  kw_gpu_step_items(step, kw_gpu_items(device_of(plan), kernel->module, dtype, block.numel));
   return step;
 }
 
@@ -482,43 +481,38 @@ static kw_status step_launch(const kw_gpu_step *step, const kw_call *call) {
   args[count++] = (kw_gpu_arg){.data = &block, .size = step->block_size};
   for (uint32_t v = 0; v < step->value_count; ++v)
     args[count++] = (kw_gpu_arg){.data = value_bits(step, v, call, &rng_flags), .size = step->values[v].size};
-  kw_gpu_launch launch = {.kernel = step->compiled,
-                          .args = args,
-                          .arg_count = count,
-                          .local = {step->local[0], step->local[1]},
-                          .groups = {step->groups[0], step->groups[1]},
-                          .call_id = call->call_id};
-  return device->driver->launch(device, call->stream, &launch);
-}
-
-static _Thread_local uint64_t launching;
-
-uint64_t kw_gpu_launching(void) {
-  return launching;
+  const kw_gpu_launch launch = {.kernel = step->compiled,
+                                .args = args,
+                                .arg_count = count,
+                                .local = {step->local[0], step->local[1]},
+                                .groups = {step->groups[0], step->groups[1]},
+                                .call_id = call->call_id};
+  kw_gpu_recorder *recorder = ((kw_gpu_stream *)call->stream)->recorder;
+  return recorder ? kw_gpu_recorder_launch(recorder, step, &launch)
+                  : device->driver->launch(device, call->stream, &launch);
 }
 
 /* What the runtime moves itself. */
 static kw_status step_move(const kw_gpu_step *step, const kw_call *call) {
-  kw_gpu_device *device = call->device;
-  kw_copy_info copy = {.struct_size = sizeof copy, .kind = KW_COPY_DEVICE_TO_DEVICE, .size = step->bytes};
-  if (step->bytes == 0) return KW_OK;
-  copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
-  if (step->kind == KW_GPU_COPY) copy.src_mem = resolve(&step->operands[1], call, &copy.src_offset);
-  launching = call->call_id;
-  kw_status status = step->kind == KW_GPU_COPY
-                         ? device->driver->copy(device, call->stream, &copy)
-                         : device->driver->fill(device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes,
-                                                step->pattern, step->pattern_size);
-  launching = 0;
-  return status;
+  kw_gpu_command command = {
+      .kind = step->kind == KW_GPU_COPY ? KW_GPU_COMMAND_COPY : KW_GPU_COMMAND_FILL,
+      .call_id = call->call_id,
+      .copy = {.struct_size = sizeof command.copy, .kind = KW_COPY_DEVICE_TO_DEVICE, .size = step->bytes},
+      .pattern_size = step->pattern_size};
+  kw_copy_info *copy = &command.copy;
+  memcpy(command.pattern, step->pattern, sizeof command.pattern);
+  copy->dst_mem = resolve(&step->operands[0], call, &copy->dst_offset);
+  if (step->kind == KW_GPU_COPY) copy->src_mem = resolve(&step->operands[1], call, &copy->src_offset);
+  return kw_gpu_command_enqueue(&command, call->device, call->stream);
 }
 
 static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
-  if (step->kind == KW_GPU_COPY || step->kind == KW_GPU_FILL) return step_move(step, call);
-  return step->groups[0] == 0 || step->groups[1] == 0 ? KW_OK : step_launch(step, call);
+  return step->kind == KW_GPU_LAUNCH ? step_launch(step, call) : step_move(step, call);
 }
 
 kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {
+  kw_gpu_recorder *recorder = ((kw_gpu_stream *)call->stream)->recorder;
+  if (recorder) kw_gpu_recorder_call(recorder);
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     kw_status status = is_empty(&plan->steps[i]) ? KW_OK : step_run(&plan->steps[i], call);
     if (status != KW_OK) return status;

@@ -10,19 +10,23 @@
 #include <math.h>
 
 /* A program for each kernel: what a first call waits for is what the driver compiles for it. */
-static const kw_gpu_module unary_module = {"unary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_unary}};
+static const kw_gpu_module unary_module = {
+    "unary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_PACKS, {kw_gpu_source_unary}};
 static const kw_gpu_module function_module = {
     "function",
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_FLOAT,
     {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_function}};
 static const kw_gpu_module binary_module = {
-    "binary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_pair, kw_gpu_source_binary}};
+    "binary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_PACKS, {kw_gpu_source_pair, kw_gpu_source_binary}};
 static const kw_gpu_module power_module = {
     "power", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_pair, kw_gpu_source_power}};
-static const kw_gpu_module compare_module = {"compare", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_compare}};
-static const kw_gpu_module clamp_module = {"clamp", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_clamp}};
-static const kw_gpu_module fused_module = {"fused", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_fused}};
+static const kw_gpu_module compare_module = {
+    "compare", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_PACKS, {kw_gpu_source_compare}};
+static const kw_gpu_module clamp_module = {
+    "clamp", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM | KW_GPU_PACKS, {kw_gpu_source_clamp}};
+static const kw_gpu_module fused_module = {
+    "fused", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM | KW_GPU_PACKS, {kw_gpu_source_fused}};
 static const kw_gpu_module arange_module = {"arange", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_arange}};
 
 static const kw_gpu_kernel unary_kernel = {&unary_module, "kw_unary_kernel"};

@@ -9,6 +9,7 @@ typedef unsigned short kw_u16;
 typedef unsigned int kw_u32;
 typedef long long kw_i64;
 typedef unsigned long long kw_u64;
+typedef uint4 KW_FOUR;
 
 #define KW_KERNEL extern "C" __global__
 #define KW_GLOBAL

@@ -13,6 +13,7 @@ typedef ushort kw_u16;
 typedef uint kw_u32;
 typedef long kw_i64;
 typedef ulong kw_u64;
+typedef uint4 KW_FOUR;
 
 /* The hint says that a kernel has all the vectors that it wants: Intel's CPU driver, left to make vectors of its items,
  * takes five times as long to compile it, and runs it several times as long. */
@@ -49,6 +50,8 @@ typedef ulong kw_u64;
 /* Not cl_khr_fp16: loading and storing halves is in every OpenCL, computing with them is not. */
 #define KW_LOAD_HALF(p, i) vload_half((size_t)(i), (KW_GLOBAL const half *)(p))
 #define KW_STORE_HALF(value, p, i) vstore_half_rte(value, (size_t)(i), (KW_GLOBAL half *)(p))
+#define KW_LOAD_OWN_HALF(p) vload_half(0, (const half *)(p))
+#define KW_STORE_OWN_HALF(value, p) vstore_half_rte(value, 0, (half *)(p))
 /* Stores a vector past the caches. */
 #ifdef __clang__
 #define KW_STREAM_STORE(value, p) __builtin_nontemporal_store(value, p)

@@ -25,10 +25,19 @@ typedef struct built_list {
   size_t count, capacity;
 } built_list;
 
+/* A kernel whose text was made while the device was open. */
+typedef struct made {
+  struct made *next;
+  kw_gpu_module module; /* the last of its sources is `text` */
+  kw_gpu_kernel kernel;
+  char text[];
+} made;
+
 struct kw_gpu_programs {
   pthread_mutex_t lock; /* guards the lists, and is held while something is built */
   built_list modules;
   built_list kernels;
+  made *made;
   char *identity;
 };
 
@@ -55,6 +64,10 @@ void kw_gpu_device_finish(kw_gpu_device *device) {
     device->driver->kernel_destroy(device, programs->kernels.items[i].handle);
   for (size_t i = 0; i < programs->modules.count; ++i)
     device->driver->module_destroy(device, programs->modules.items[i].handle);
+  for (made *item = programs->made, *next; item; item = next) {
+    next = item->next;
+    free(item);
+  }
   free(programs->kernels.items);
   free(programs->modules.items);
   pthread_mutex_destroy(&programs->lock);
@@ -165,4 +178,39 @@ kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel,
   kw_status status = find_locked(device, kernel, variant, opcode, out_kernel);
   pthread_mutex_unlock(&device->programs->lock);
   return status;
+}
+
+/* ---- Made -------------------------------------------------------------------------------------------------------- */
+
+static bool is_made_of(const made *item, const kw_gpu_module *module, const char *text) {
+  uint32_t i = 0;
+  for (; module->sources[i]; ++i)
+    if (item->module.sources[i] != module->sources[i]) return false;
+  return item->module.sources[i] == item->text && strcmp(item->text, text) == 0;
+}
+
+static made *make(const kw_gpu_module *module, const char *function, const char *text) {
+  made *item = malloc(sizeof *item + strlen(text) + 1);
+  uint32_t i = 0;
+  if (!item) return NULL;
+  strcpy(item->text, text);
+  item->module = *module;
+  while (item->module.sources[i]) ++i;
+  item->module.sources[i] = item->text;
+  item->kernel = (kw_gpu_kernel){.module = &item->module, .function = function};
+  return item;
+}
+
+const kw_gpu_kernel *kw_gpu_kernel_make(kw_gpu_device *device, const kw_gpu_module *module, const char *function,
+                                        const char *text) {
+  struct kw_gpu_programs *programs = device->programs;
+  pthread_mutex_lock(&programs->lock);
+  made *item = programs->made;
+  while (item && !is_made_of(item, module, text)) item = item->next;
+  if (!item && (item = make(module, function, text))) {
+    item->next = programs->made;
+    programs->made = item;
+  }
+  pthread_mutex_unlock(&programs->lock);
+  return item ? &item->kernel : NULL;
 }

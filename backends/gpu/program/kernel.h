@@ -18,4 +18,9 @@ typedef struct kw_gpu_kernel {
 kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, int32_t opcode,
                              void **out_kernel);
 
+/* A kernel whose text is made while the device is open: `function` of the module with `text` behind its sources. The
+ * same text gives the same kernel. The device owns it. NULL: the host is out of memory. Thread-safe. */
+const kw_gpu_kernel *kw_gpu_kernel_make(kw_gpu_device *device, const kw_gpu_module *module, const char *function,
+                                        const char *text);
+
 #endif /* KEYWAY_GPU_KERNEL_H */

@@ -36,6 +36,10 @@ uint32_t kw_gpu_lanes(const kw_gpu_module *module, unsigned variant, uint32_t ve
   return vector_bytes / kw_gpu_dtype_size(kw_gpu_compute_dtype((kw_dtype)variant));
 }
 
+uint32_t kw_gpu_pack(const kw_gpu_module *module, unsigned variant, uint32_t vector_bytes) {
+  return module->variants & KW_GPU_PACKS && vector_bytes == 0 ? 16 / kw_gpu_dtype_size((kw_dtype)variant) : 1;
+}
+
 void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, int32_t opcode,
                          bool has_f64, uint32_t vector_bytes, const char *prelude) {
   const bool wide = has_f64 && is_wide(module, variant);
@@ -48,10 +52,12 @@ void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *modul
     snprintf(one, sizeof one, "#define KW_OPCODE %d\n", opcode);
   }
   snprintf(out_program->defines, sizeof out_program->defines,
-           "%s#define %s %u\n#define KW_VECTOR_BYTES %u\n#define KW_LANES %u\n%s",
+           "%s#define %s %u\n#define KW_VECTOR_BYTES %u\n#define KW_LANES %u\n"
+           "#define KW_ELEMENTS %u\n%s%s",
            is_f64(module, variant) || wide ? "#define KW_HAS_F64 1\n" : "",
            module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant, vector_bytes,
-           kw_gpu_lanes(module, variant, vector_bytes), one);
+           kw_gpu_lanes(module, variant, vector_bytes), kw_gpu_pack(module, variant, vector_bytes),
+           module->variants & KW_GPU_CHAIN ? "#define KW_CHAIN 1\n" : "", one);
   const char **sources = out_program->sources;
   sources[count++] = out_program->defines;
   sources[count++] = prelude;
@@ -70,7 +76,7 @@ void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *modul
 
 kw_status kw_gpu_module_visit(const kw_gpu_module *module, const char *prelude, kw_gpu_visit_fn visit, void *user) {
   kw_gpu_program program;
-  const uint64_t variants = module->variants & KW_GPU_VECTORS ? 0 : module->variants & ~KW_GPU_WIDE;
+  const uint64_t variants = module->variants & KW_GPU_VECTORS ? 0 : module->variants & ~(KW_GPU_WIDE | KW_GPU_PACKS);
   for (unsigned variant = 0; variants >> variant; ++variant) {
     if (!(variants >> variant & 1)) continue;
     for (int wide = 0; wide <= is_wide(module, variant); ++wide) {

@@ -93,6 +93,7 @@ kw_status kw_rt_device_now(kw_gpu_device *base, uint64_t *out_ns) {
 kw_rt_span kw_rt_span_begin(kw_gpu_stream *stream) {
   kw_rt_device *device = (kw_rt_device *)stream->device;
   kw_rt_span span = {.stream = stream};
+  kw_gpu_settle(stream);
   if (!kw_gpu_activity_on(&device->base)) return span;
   pthread_mutex_lock(&stream->lock);
   span.locked = true;

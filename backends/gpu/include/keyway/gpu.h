@@ -55,6 +55,7 @@ typedef struct kw_gpu_stream {
   kw_gpu_device *device;
   uint64_t token;                     /* of kw_stream_info */
   struct kw_gpu_callbacks *callbacks; /* the thread that runs them; NULL before the first */
+  struct kw_gpu_recorder *recorder;   /* of what is enqueued while a graph is recorded; otherwise NULL */
 
   /* The plugin's, all zeros before stream_create. */
   pthread_mutex_t lock; /* for appending; the kit holds it while it calls callback_hold */
@@ -245,7 +246,9 @@ struct kw_gpu_driver {
   void (*kernel_destroy)(kw_gpu_device *device, void *kernel);
   kw_status (*launch)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
 
-  /* Groups of the plugin's own: graphs, energy, a vendor's. Their slots get a kw_gpu_device and a kw_gpu_stream. */
+  /* Groups of the plugin's own: graphs, energy, a vendor's. Their slots get a kw_gpu_device and a kw_gpu_stream.
+   * The kit has graphs for every driver, in which element-wise launches that follow each other are one; by those of a
+   * driver that has them it launches a graph as a whole. */
   const kw_group *groups;
   uint32_t group_count;
 
@@ -287,6 +290,10 @@ kw_status kw_gpu_check_critical(const kw_host_api *host, uint64_t flags, const k
 /* Inside copy and fill: the call_id of the launch that they are a part of, since an op may be no more than that; 0 when
  * the host asks for them itself. */
 uint64_t kw_gpu_launching(void);
+
+/* For a driver with graphs of its own, before it enqueues what the kit has not asked for, such as the work of a kernel
+ * of its own with KW_KERNEL_CAPTURABLE: the kit enqueues first what it holds back while the stream records. */
+void kw_gpu_settle(kw_gpu_stream *stream);
 
 /* Whether commands are to be marked. */
 bool kw_gpu_activity_on(const kw_gpu_device *device);

@@ -17,6 +17,10 @@ struct engine_place {
 #define threadIdx ENGINE_PLACE(local)
 #define __syncthreads() kw_engine_barrier()
 
+struct alignas(16) uint4 {
+  uint32_t x, y, z, w;
+};
+
 static inline uint32_t atomicCAS(uint32_t *p, uint32_t expected, uint32_t value) {
   __atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
