@@ -15,11 +15,13 @@
 static const kw_gpu_module fft_module = {
     "fft", KW_GPU_BY_DTYPE, KW_DTYPES_WIDE_FLOAT, {kw_gpu_source_fft_args, kw_gpu_source_fft}};
 static const kw_gpu_kernel table_kernel = {&fft_module, "kw_fft_table_kernel"};
+static const kw_gpu_kernel few_kernel = {&fft_module, "kw_fft_few_kernel"};
 static const kw_gpu_kernel pass_kernel = {&fft_module, "kw_fft_pass_kernel"};
 static const kw_gpu_kernel multiply_kernel = {&fft_module, "kw_fft_multiply_kernel"};
 static const kw_gpu_kernel mirror_kernel = {&fft_module, "kw_fft_mirror_kernel"};
 
-/* A pass reads `radix` numbers for each that it writes: of composite radices small ones cost least. */
+/* A pass reads `radix` numbers for each that it writes, unless that is 2, 4 or 8: of composite radices small ones cost
+ * least. */
 #define COMPOSITE_RADIX 8
 #define PRIME_RADIX 61
 
@@ -95,7 +97,7 @@ static kw_gpu_tensor table(const work *w, int32_t kind, bool conjugate, int64_t 
 }
 
 /* A step from where the numbers are to `to`, lines of `in_n` to lines of l.n numbers. `with`: its table, or NULL. The
- * caller adds values. */
+ * caller adds values. An item is a number, of few_kernel as many as its radix. */
 static kw_gpu_step *advance(work *w, const kw_gpu_kernel *kernel, const kw_gpu_tensor *to, const kw_gpu_tensor *with,
                             lines l, kw_fft block) {
   kw_gpu_step *step = kw_gpu_step_add(w->plan, kernel, w->part);
@@ -106,7 +108,7 @@ static kw_gpu_step *advance(work *w, const kw_gpu_kernel *kernel, const kw_gpu_t
   block.n = l.n;
   block.inner = l.inner;
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_items(step, block.numel);
+  kw_gpu_step_items(step, kernel == &few_kernel ? block.numel / block.radix : block.numel);
   w->at = *to;
   return step;
 }
@@ -123,7 +125,8 @@ static void run_passes(work *w, lines l, const kw_gpu_tensor *roots, bool forwar
     double scale;
     kw_gpu_tensor to = next_room(w, &scale);
     radix = next_radix(l.n / done);
-    kw_gpu_step *step = advance(w, &pass_kernel, &to, roots, l, (kw_fft){.in_n = l.n, .radix = radix, .done = done});
+    const kw_gpu_kernel *kernel = radix == 2 || radix == 4 || radix == 8 ? &few_kernel : &pass_kernel;
+    kw_gpu_step *step = advance(w, kernel, &to, roots, l, (kw_fft){.in_n = l.n, .radix = radix, .done = done});
     kw_gpu_step_int(step, forward);
     kw_gpu_step_number(step, scale);
   }
