@@ -20,6 +20,7 @@ static const kw_gpu_module lines_module = {"norm_lines_backward",
                                            {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_norm_some,
                                             kw_gpu_source_reduction, kw_gpu_source_norm_lines_backward}};
 static const kw_gpu_kernel lines_kernel = {&lines_module, "kw_norm_lines_backward_kernel"};
+static const kw_gpu_kernel columns_kernel = {&lines_module, "kw_norm_columns_backward_kernel"};
 static const kw_gpu_kernel norm_backward_kernel = {&norm_backward_module, "kw_norm_backward_kernel"};
 
 /* What a backward is given, and where its results go. Absent tensors are none. */
@@ -60,11 +61,26 @@ static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, in
   kw_gpu_step_groups(step, block->rows * block->chunks);
 }
 
+/* The vectors of elements that an item takes each of, where rows across the statistics lie side by side; 0 where they
+ * do not, or the device does not compute in vectors. */
+static int64_t runs_of_columns(const kw_gpu_plan *plan, const norm_pass *pass, const kw_norm *block) {
+  const kw_gpu_device *device = plan->call->device;
+  const kw_i64 last = block->outer_rank - 1;
+  if (device->vector_bytes == 0 || !(pass->flags & KW_NORM_ACROSS) || last < 0 || block->rows == 0) return 0;
+  if (block->stride[1][last] != 1 || block->stride[2][last] != 1 || block->stride[3][last] != 0) return 0;
+  const int64_t lanes = kw_gpu_lanes(&lines_module, pass->task->in.ref.dtype, device->vector_bytes);
+  return block->rows / block->shape[last] * ((block->shape[last] + lanes - 1) / lanes);
+}
+
 /* `along`: the operands whose elements have to lie side by side for that. */
 static void run(kw_gpu_plan *plan, const norm_pass *pass, const kw_norm *block, int32_t statistics, int32_t apply,
                 uint32_t along) {
   const bool across = pass->flags & KW_NORM_ACROSS; /* a line is of one statistic */
-  if (kw_gpu_norm_has_lines(plan, block, along) && !(across && block->stride[3][block->rank - 1] != 0)) {
+  const int64_t runs = runs_of_columns(plan, pass, block);
+  if (runs > 0) {
+    kw_gpu_step *step = add_step(plan, &columns_kernel, pass, block, statistics | apply, NULL);
+    kw_gpu_step_grid(step, 1, 1, runs, 1);
+  } else if (kw_gpu_norm_has_lines(plan, block, along) && !(across && block->stride[3][block->rank - 1] != 0)) {
     kw_gpu_step *step = add_step(plan, &lines_kernel, pass, block, statistics | apply, NULL);
     kw_gpu_step_grid(step, 1, 1, block->rows, 1);
   } else {
