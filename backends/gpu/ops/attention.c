@@ -6,7 +6,9 @@
 
 #include "kernel_sources.h"
 #include "ops/families.h"
+#include "ops/matmul.h"
 #include "ops/moves.h"
+#include "ops/softmax.h"
 #include "program/dtype.h"
 
 #include <math.h>
@@ -75,9 +77,14 @@ kw_attention_rule kw_gpu_attention_rule(const kw_gpu_plan *plan, const kw_gpu_at
                              .right = window(plan, options->right, right)};
 }
 
+/* `width` of a query gives the usual one. */
+static double scale_of(const kw_gpu_plan *plan, const kw_gpu_attention_options *options, int64_t width) {
+  return kw_gpu_real(plan, options->scale, width > 0 ? 1 / sqrt((double)width) : 1);
+}
+
 void kw_gpu_attention_values(kw_gpu_plan *plan, kw_gpu_step *step, const kw_gpu_attention_options *options,
                              int64_t width) {
-  kw_gpu_step_number(step, kw_gpu_real(plan, options->scale, width > 0 ? 1 / sqrt((double)width) : 1));
+  kw_gpu_step_number(step, scale_of(plan, options, width));
   kw_gpu_step_number(step, kw_gpu_real(plan, options->cap, 0));
 }
 
@@ -263,11 +270,72 @@ static void add_join(kw_gpu_plan *plan, const operands *o, const kw_gpu_tensor *
   kw_gpu_step_groups(step, parts->ref.shape[0]);
 }
 
+/* ---- By products, on devices that compute in vectors --------------------------------------------------------------
+ */
+
+#define SCORES_LIMIT (256 << 20) /* bytes of workspace for all scores */
+#define FEW_ROWS 8               /* for which the work is to read keys and values once */
+
+/* The tensor with the batch and the heads of the result. */
+static kw_gpu_tensor of_all_heads(const kw_gpu_tensor *tensor, const kw_tensor_ref *out) {
+  int64_t shape[KW_MAX_RANK];
+  memcpy(shape, out->shape, sizeof shape);
+  for (uint32_t d = 1; d <= 2; ++d) shape[out->rank - d] = tensor->ref.shape[out->rank - d];
+  return kw_gpu_expand(tensor, out->rank, shape);
+}
+
+/* Whether every score of a query is wanted, and there is room for all of them. */
+static bool is_by_products(const kw_gpu_plan *plan, const form *f, const operands *o, const kw_attention_rule *rule) {
+  const kw_gpu_device *device = plan->call->device;
+  const kw_tensor_ref *out = &o->tensors[KW_ATTENTION_OUT].ref, *key = &o->tensors[KW_ATTENTION_KEY].ref;
+  const int64_t keys = key->shape[out->rank - 2], width = key->shape[out->rank - 1];
+  if (device->vector_bytes == 0 || f->form != KW_ATTENTION_WHOLE || kw_gpu_present(&o->tensors[KW_ATTENTION_LSE]) ||
+      rule->mask == KW_ATTENTION_MASK_BOOL || rule->left >= 0 || rule->right >= 0)
+    return false;
+  if (kw_gpu_real(plan, f->options.cap, 0) != 0 || out->numel == 0 || keys == 0 || width == 0) return false;
+  if (group_of(o, KW_ATTENTION_KEY) != 1 || group_of(o, KW_ATTENTION_VALUE) != 1) return false;
+  const int64_t scores = out->numel / out->shape[out->rank - 1] * keys;
+  return out->shape[out->rank - 2] >= FEW_ROWS && kw_gpu_row_fits(plan, keys) &&
+         scores * kw_gpu_dtype_size(kw_gpu_compute_dtype(out->dtype)) <= SCORES_LIMIT;
+}
+
+/* All scores, their softmax, and the values weighed by that. */
+static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands *o) {
+  const kw_gpu_tensor *out = &o->tensors[KW_ATTENTION_OUT], *mask = &o->tensors[KW_ATTENTION_MASK];
+  const kw_dtype dtype = out->ref.dtype;
+  kw_gpu_tensor query = of_all_heads(&o->tensors[KW_ATTENTION_QUERY], &out->ref);
+  kw_gpu_tensor key = of_all_heads(&o->tensors[KW_ATTENTION_KEY], &out->ref), keys_turned = kw_gpu_transpose(&key);
+  kw_gpu_tensor value = of_all_heads(&o->tensors[KW_ATTENTION_VALUE], &out->ref), bias = *mask;
+  int64_t shape[KW_MAX_RANK];
+  memcpy(shape, out->ref.shape, sizeof shape);
+  shape[out->ref.rank - 1] = key.ref.shape[out->ref.rank - 2];
+  kw_gpu_tensor scores = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), out->ref.rank, shape);
+  if (kw_gpu_present(mask)) bias = kw_gpu_expand(mask, out->ref.rank, shape);
+  const kw_value scale = {.tag = KW_TAG_SCALAR,
+                          .kind = KW_SCALAR_F64,
+                          .u.f = scale_of(plan, &f->options, query.ref.shape[out->ref.rank - 1])};
+  kw_gpu_step_product(plan, dtype,
+                      &(kw_gpu_product){.out = &scores,
+                                        .a = &query,
+                                        .b = &keys_turned,
+                                        .self = kw_gpu_present(mask) ? &bias : NULL,
+                                        .alpha = &scale});
+  kw_gpu_softmax_weights(plan, &scores);
+  kw_gpu_step_product(plan, dtype, &(kw_gpu_product){.out = out, .a = &scores, .b = &value});
+}
+
+/* ---- The ops ------------------------------------------------------------------------------------------------------
+ */
+
 static void attend(kw_gpu_plan *plan, const form *f, int64_t right, bool from_end) {
   const kw_dtype dtype = plan->call->outs[0]->dtype;
   operands o = tensors_of(plan, f);
   const kw_gpu_tensor out = o.tensors[KW_ATTENTION_OUT];
   kw_attention block = {.rule = kw_gpu_attention_rule(plan, &f->options, right), .form = f->form};
+  if (is_by_products(plan, f, &o, &block.rule)) {
+    attend_by_products(plan, f, &o);
+    return;
+  }
   block.rule.from_end = from_end;
   describe_tensors(plan, &o, &block);
   set_sizes(&o, &block);

@@ -62,7 +62,7 @@ static bool has_rows(const kw_gpu_plan *plan, const kw_gpu_tensor *tensor, uint3
 
 /* Rows by one launch; `result` is absent in the forward ops. */
 static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
-                 const kw_gpu_tensor *result, uint32_t dim, int32_t logarithm) {
+                 const kw_gpu_tensor *result, uint32_t dim, int32_t form) {
   kw_reduction block;
   kw_gpu_lower_reduction(&out->ref, &in->ref, 1u << dim, true, &block);
   block.lanes = kw_gpu_row_lanes(plan, block.count);
@@ -71,12 +71,16 @@ static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_te
   kw_gpu_step_operand(step, in);
   if (result) kw_gpu_step_operand(step, result);
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_int(step, logarithm);
+  kw_gpu_step_int(step, form);
   kw_gpu_step_int(step, kw_gpu_streams(out));
   kw_gpu_step_rows(plan, step, block.outputs, block.lanes);
 }
 
-/* `code`: whether logarithms are asked for, here and in the backward. */
+void kw_gpu_softmax_weights(kw_gpu_plan *plan, const kw_gpu_tensor *scores) {
+  rows(plan, &row_kernel, scores, scores, NULL, scores->ref.rank - 1u, KW_SOFTMAX_HIDES);
+}
+
+/* `code`: KW_SOFTMAX_LOGARITHM where logarithms are asked for, here and in the backward. */
 static void lower_softmax(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor self = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0), in = self;
   uint32_t dim = kw_gpu_dim(plan, 1, self.ref.rank);
@@ -120,10 +124,10 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"_softmax", lower_softmax, false, 0, KW_DTYPES_FLOAT},
-    {"_log_softmax", lower_softmax, true, 0, KW_DTYPES_FLOAT},
-    {"_softmax_backward_data", lower_backward, false, 0, KW_DTYPES_FLOAT},
-    {"_log_softmax_backward_data", lower_backward, true, 0, KW_DTYPES_FLOAT},
+    {"_softmax", lower_softmax, 0, 0, KW_DTYPES_FLOAT},
+    {"_log_softmax", lower_softmax, KW_SOFTMAX_LOGARITHM, 0, KW_DTYPES_FLOAT},
+    {"_softmax_backward_data", lower_backward, 0, 0, KW_DTYPES_FLOAT},
+    {"_log_softmax_backward_data", lower_backward, KW_SOFTMAX_LOGARITHM, 0, KW_DTYPES_FLOAT},
     {0},
 };
 
