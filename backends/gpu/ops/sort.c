@@ -14,6 +14,8 @@
 
 static const kw_gpu_module sort_module = {
     "sort", KW_GPU_BY_SIZE, 1u << 8 | 1u << 16, {kw_gpu_source_sort_args, kw_gpu_source_sort}};
+static const kw_gpu_module groups_module = {
+    "groups", KW_GPU_BY_NOTHING, KW_GPU_ONE | KW_GPU_VECTORS, {kw_gpu_source_sort_args, kw_gpu_source_groups}};
 
 static const kw_gpu_kernel keys_kernel = {&sort_module, "kw_sort_keys_kernel"};
 static const kw_gpu_kernel runs_kernel = {&sort_module, "kw_sort_runs_kernel"};
@@ -21,12 +23,15 @@ static const kw_gpu_kernel merge_kernel = {&sort_module, "kw_sort_merge_kernel"}
 static const kw_gpu_kernel finish_kernel = {&sort_module, "kw_sort_finish_kernel"};
 static const kw_gpu_kernel number_kernel = {&sort_module, "kw_sort_number_kernel"};
 static const kw_gpu_kernel starts_kernel = {&sort_module, "kw_sort_starts_kernel"};
+static const kw_gpu_kernel groups_kernel = {&groups_module, "kw_groups_kernel"};
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
 
 /* Items stand in tensors of these dtypes, which have their size. */
 #define NARROW KW_I64
 #define WIDE KW_C128
+
+#define GROUPED_AT_ONCE 4096 /* entries that one thread groups */
 
 #define NARROW_LIMIT (INT64_C(1) << 32) /* of positions in a row; keys are below it, too */
 
@@ -58,11 +63,32 @@ kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, i
   return to;
 }
 
+/* Each of the work-items looks at all entries: as many as there are threads on a small CPU, and one where there are few
+ * entries. */
+static void count_groups(kw_gpu_plan *plan, const kw_gpu_groups *result, const kw_gpu_tensor *keys, int64_t groups) {
+  const int64_t entries = keys->ref.numel, most = entries < GROUPED_AT_ONCE ? 1 : 4;
+  const int64_t width = (groups + most - 1) / most > 0 ? (groups + most - 1) / most : 1;
+  const kw_sorting block = {.numel = groups, .length = entries, .width = width};
+  kw_gpu_step *step = kw_gpu_step_add(plan, &groups_kernel, KW_I64);
+  kw_gpu_step_operand(step, &result->starts);
+  kw_gpu_step_operand(step, keys);
+  kw_gpu_step_operand(step, &result->items);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_grid(step, 1, 1, groups > 0 ? (groups + width - 1) / width : 1, 1);
+}
+
 kw_gpu_groups kw_gpu_group(kw_gpu_plan *plan, const kw_gpu_tensor *keys, int64_t groups) {
   const int64_t count = keys->ref.numel, ends = groups + 1;
   kw_gpu_groups result = {.wide = count > NARROW_LIMIT || ends >= NARROW_LIMIT};
   const kw_dtype item = result.wide ? WIDE : NARROW;
+  const kw_gpu_device *device = plan->call->device;
   kw_gpu_tensor items = kw_gpu_temporary(plan, item, 1, &count);
+  if (device->vector_bytes > 0 && !result.wide) {
+    result.items = items;
+    result.starts = kw_gpu_temporary(plan, KW_I64, 1, &ends);
+    count_groups(plan, &result, keys, groups);
+    return result;
+  }
   add_step(plan, &number_kernel, item, &items, keys, count, count, 0, count);
   result.items = kw_gpu_sort_items(plan, &items, count);
   result.starts = kw_gpu_temporary(plan, KW_I64, 1, &ends);
@@ -143,4 +169,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_sort_family = {ops, {&sort_module}};
+const kw_gpu_family kw_gpu_sort_family = {ops, {&sort_module, &groups_module}};
