@@ -284,13 +284,13 @@ static kw_gpu_tensor of_all_heads(const kw_gpu_tensor *tensor, const kw_tensor_r
   return kw_gpu_expand(tensor, out->rank, shape);
 }
 
-/* Whether every score of a query is wanted, and there is room for all of them. */
+/* Whether a query wants all scores, or all of the first keys, and there is room for all of them. */
 static bool is_by_products(const kw_gpu_plan *plan, const form *f, const operands *o, const kw_attention_rule *rule) {
   const kw_gpu_device *device = plan->call->device;
   const kw_tensor_ref *out = &o->tensors[KW_ATTENTION_OUT].ref, *key = &o->tensors[KW_ATTENTION_KEY].ref;
   const int64_t keys = key->shape[out->rank - 2], width = key->shape[out->rank - 1];
   if (device->vector_bytes == 0 || f->form != KW_ATTENTION_WHOLE || kw_gpu_present(&o->tensors[KW_ATTENTION_LSE]) ||
-      rule->mask == KW_ATTENTION_MASK_BOOL || rule->left >= 0 || rule->right >= 0)
+      rule->mask == KW_ATTENTION_MASK_BOOL || rule->left >= 0)
     return false;
   if (kw_gpu_real(plan, f->options.cap, 0) != 0 || out->numel == 0 || keys == 0 || width == 0) return false;
   if (group_of(o, KW_ATTENTION_KEY) != 1 || group_of(o, KW_ATTENTION_VALUE) != 1) return false;
@@ -300,7 +300,7 @@ static bool is_by_products(const kw_gpu_plan *plan, const form *f, const operand
 }
 
 /* All scores, their softmax, and the values weighed by that. */
-static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands *o) {
+static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands *o, const kw_attention_rule *rule) {
   const kw_gpu_tensor *out = &o->tensors[KW_ATTENTION_OUT], *mask = &o->tensors[KW_ATTENTION_MASK];
   const kw_dtype dtype = out->ref.dtype;
   kw_gpu_tensor query = of_all_heads(&o->tensors[KW_ATTENTION_QUERY], &out->ref);
@@ -308,7 +308,8 @@ static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands 
   kw_gpu_tensor value = of_all_heads(&o->tensors[KW_ATTENTION_VALUE], &out->ref), bias = *mask;
   int64_t shape[KW_MAX_RANK];
   memcpy(shape, out->ref.shape, sizeof shape);
-  shape[out->ref.rank - 1] = key.ref.shape[out->ref.rank - 2];
+  const int64_t keys = shape[out->ref.rank - 1] = key.ref.shape[out->ref.rank - 2];
+  const int64_t apart = rule->from_end ? keys - shape[out->ref.rank - 2] : 0;
   kw_gpu_tensor scores = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), out->ref.rank, shape);
   if (kw_gpu_present(mask)) bias = kw_gpu_expand(mask, out->ref.rank, shape);
   const kw_value scale = {.tag = KW_TAG_SCALAR,
@@ -320,7 +321,7 @@ static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands 
                                         .b = &keys_turned,
                                         .self = kw_gpu_present(mask) ? &bias : NULL,
                                         .alpha = &scale});
-  kw_gpu_softmax_weights(plan, &scores);
+  kw_gpu_softmax_weights(plan, &scores, rule->right >= 0 ? 1 + rule->right + apart : INT64_MAX);
   kw_gpu_step_product(plan, dtype, &(kw_gpu_product){.out = out, .a = &scores, .b = &value});
 }
 
@@ -332,11 +333,11 @@ static void attend(kw_gpu_plan *plan, const form *f, int64_t right, bool from_en
   operands o = tensors_of(plan, f);
   const kw_gpu_tensor out = o.tensors[KW_ATTENTION_OUT];
   kw_attention block = {.rule = kw_gpu_attention_rule(plan, &f->options, right), .form = f->form};
+  block.rule.from_end = from_end;
   if (is_by_products(plan, f, &o, &block.rule)) {
-    attend_by_products(plan, f, &o);
+    attend_by_products(plan, f, &o, &block.rule);
     return;
   }
-  block.rule.from_end = from_end;
   describe_tensors(plan, &o, &block);
   set_sizes(&o, &block);
   set_index(plan, f, &block);

@@ -60,9 +60,9 @@ static bool has_rows(const kw_gpu_plan *plan, const kw_gpu_tensor *tensor, uint3
          (tensor->ref.shape[dim] == 1 || tensor->ref.strides[dim] == 1);
 }
 
-/* Rows by one launch; `result` is absent in the forward ops. */
-static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
-                 const kw_gpu_tensor *result, uint32_t dim, int32_t form) {
+/* Rows by one launch; `result` is absent in the forward ops, whose values are not all here. */
+static kw_gpu_step *rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out,
+                         const kw_gpu_tensor *in, const kw_gpu_tensor *result, uint32_t dim, int32_t form) {
   kw_reduction block;
   kw_gpu_lower_reduction(&out->ref, &in->ref, 1u << dim, true, &block);
   block.lanes = kw_gpu_row_lanes(plan, block.count);
@@ -74,10 +74,19 @@ static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_te
   kw_gpu_step_int(step, form);
   kw_gpu_step_int(step, kw_gpu_streams(out));
   kw_gpu_step_rows(plan, step, block.outputs, block.lanes);
+  return step;
 }
 
-void kw_gpu_softmax_weights(kw_gpu_plan *plan, const kw_gpu_tensor *scores) {
-  rows(plan, &row_kernel, scores, scores, NULL, scores->ref.rank - 1u, KW_SOFTMAX_HIDES);
+static void forward(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *in, uint32_t dim, int32_t form,
+                    int64_t queries, int64_t seen) {
+  kw_gpu_step *step = rows(plan, &row_kernel, out, in, NULL, dim, form);
+  kw_gpu_step_long(step, queries);
+  kw_gpu_step_long(step, seen);
+}
+
+void kw_gpu_softmax_weights(kw_gpu_plan *plan, const kw_gpu_tensor *scores, int64_t seen) {
+  const uint32_t dim = scores->ref.rank - 1u;
+  forward(plan, scores, scores, dim, KW_SOFTMAX_HIDES, seen == INT64_MAX ? 0 : scores->ref.shape[dim - 1], seen);
 }
 
 /* `code`: KW_SOFTMAX_LOGARITHM where logarithms are asked for, here and in the backward. */
@@ -87,7 +96,7 @@ static void lower_softmax(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor largest, sums;
   if (self.ref.dtype != out.ref.dtype) in = kw_gpu_contiguous(plan, &self, out.ref.dtype); /* half_to_float */
   if (has_rows(plan, &in, dim) && has_rows(plan, &out, dim)) {
-    rows(plan, &row_kernel, &out, &in, NULL, dim, op->code);
+    forward(plan, &out, &in, dim, op->code, 0, 0);
     return;
   }
   kw_gpu_softmax_rows(plan, &in, dim, &largest, &sums);

@@ -12,8 +12,9 @@
 void kw_gpu_softmax_rows(kw_gpu_plan *plan, const kw_gpu_tensor *in, uint32_t dim, kw_gpu_tensor *out_largest,
                          kw_gpu_tensor *out_sums);
 
-/* Each row along the last dimension, in place, becomes its softmax, and 0 where all of it is -inf: contiguous, in the
- * compute type, of rows that kw_gpu_row_fits. */
-void kw_gpu_softmax_weights(kw_gpu_plan *plan, const kw_gpu_tensor *scores);
+/* Scores of queries become weights: each row along the last dimension, in place, its softmax, and 0 where all of it is
+ * -inf. Row i along the dimension before counts its first i + seen elements alone, all with INT64_MAX; weights of the
+ * others are 0. Contiguous, in the compute type, of rows that kw_gpu_row_fits. */
+void kw_gpu_softmax_weights(kw_gpu_plan *plan, const kw_gpu_tensor *scores, int64_t seen);
 
 #endif /* KEYWAY_GPU_SOFTMAX_H */
