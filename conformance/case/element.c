@@ -4,27 +4,22 @@
  */
 #include "case/element.h"
 
-#include "op_table.h"
-
 #include <math.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  uint8_t size;
-} dtypes[] = {
-#define DTYPE(dtype, name, size) [dtype] = {name, size},
-    KW_DTYPE_LIST(DTYPE)};
+static const char *const names[] = {
+#define NAME(dtype, name, size) [dtype] = name,
+    KW_DTYPE_LIST(NAME)};
 
-static const kw_float_format formats[KW_DTYPE_COUNT] = {
+const uint8_t kw_element_sizes[KW_DTYPE_COUNT] = {
+#define SIZE(dtype, name, size) [dtype] = size,
+    KW_DTYPE_LIST(SIZE)};
+
+const kw_float_format kw_element_formats[KW_DTYPE_COUNT] = {
     [KW_F16] = {11, -14, 15, 65504.0},          [KW_BF16] = {8, -126, 127, 0x1.fep127},
     [KW_F32] = {24, -126, 127, 0x1.fffffep127}, [KW_F64] = {53, -1022, 1023, 0x1.fffffffffffffp1023},
     [KW_F8E4M3FN] = {4, -6, 8, 448.0},          [KW_F8E5M2] = {3, -14, 15, 57344.0},
 };
-
-bool kw_element_is_float(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT && formats[dtype].precision > 0;
-}
 
 bool kw_element_is_complex(kw_dtype dtype) {
   return dtype == KW_C64 || dtype == KW_C128;
@@ -34,30 +29,20 @@ bool kw_element_is_integer(kw_dtype dtype) {
   return dtype >= KW_U8 && dtype <= KW_I64;
 }
 
-size_t kw_element_size(kw_dtype dtype) {
-  if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
-  if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
-  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].size : 0;
-}
-
 const char *kw_element_name(kw_dtype dtype) {
   if (dtype == KW_DTYPE_WIDE) return "wide";
-  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : "unknown dtype";
+  return dtype < KW_DTYPE_COUNT ? names[dtype] : "unknown dtype";
 }
 
 kw_dtype kw_element_from_name(const char *name, size_t length) {
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
-    if (strlen(dtypes[d].name) == length && memcmp(dtypes[d].name, name, length) == 0) return d;
+    if (strlen(names[d]) == length && memcmp(names[d], name, length) == 0) return d;
   }
   return KW_DTYPE_NONE;
 }
 
 void kw_element_set_absolute(kw_dtype dtype, void *element) {
   if (kw_element_is_float(dtype)) ((unsigned char *)element)[kw_element_size(dtype) - 1] &= 0x7f;
-}
-
-kw_float_format kw_element_format(kw_dtype dtype) {
-  return formats[dtype];
 }
 
 kw_dtype kw_element_compute(kw_dtype dtype) {

@@ -7,6 +7,7 @@
 #ifndef KEYWAY_CONFORMANCE_ELEMENT_H
 #define KEYWAY_CONFORMANCE_ELEMENT_H
 
+#include "op_table.h"
 #include "reference.h"
 
 #include <string.h>
@@ -20,14 +21,30 @@ typedef struct kw_float_format {
   double max; /* largest finite value */
 } kw_float_format;
 
-bool kw_element_is_float(kw_dtype dtype); /* f16, bf16, f32, f64, both f8 */
+extern const kw_float_format kw_element_formats[KW_DTYPE_COUNT]; /* precision 0: no floating-point dtype */
+extern const uint8_t kw_element_sizes[KW_DTYPE_COUNT];
+
+/* Whether it is one of f16, bf16, f32, f64 and both f8. */
+static inline bool kw_element_is_float(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT && kw_element_formats[dtype].precision > 0;
+}
+
+static inline kw_float_format kw_element_format(kw_dtype dtype) {
+  return kw_element_formats[dtype];
+}
+
+/* Of KW_DTYPE_WIDE, too. */
+static inline size_t kw_element_size(kw_dtype dtype) {
+  if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
+  if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
+  return dtype < KW_DTYPE_COUNT ? kw_element_sizes[dtype] : 0;
+}
+
 bool kw_element_is_complex(kw_dtype dtype);
 bool kw_element_is_integer(kw_dtype dtype); /* bool excluded */
-size_t kw_element_size(kw_dtype dtype);     /* KW_DTYPE_WIDE included */
 const char *kw_element_name(kw_dtype dtype);
 /* "f32" to KW_F32; KW_DTYPE_NONE for an unknown name. */
 kw_dtype kw_element_from_name(const char *name, size_t length);
-kw_float_format kw_element_format(kw_dtype dtype);
 /* Clears the sign of a float; leaves any other element alone. */
 void kw_element_set_absolute(kw_dtype dtype, void *element);
 /* Whether all integers from low to high are values of the dtype. */
