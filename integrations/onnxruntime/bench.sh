@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: integrations/onnxruntime/bench.sh [OPTION of bench.py]... [MODEL]...
+# usage: integrations/onnxruntime/bench.sh [OPTION of tests/bench.py]... [MODEL]...
 #
 # What a run of each model that test.sh has exported costs: by ONNX Runtime on a Keyway device, on ONNX Runtime's CPU, and by
 # torch_keyway on the same device, a table of ratios. In the environments that test.sh has made, torch_keyway installed into the
@@ -16,4 +16,4 @@ done
 python_environment onnxruntime-exporter 'setuptools>=77' wheel ninja
 PATH=$environment/bin:$PATH MAX_JOBS=$jobs PKG_CONFIG_PATH=$PWD/build/installed/lib/pkgconfig \
   quiet onnxruntime-bench-bridge "$python" -m pip install --disable-pip-version-check --no-build-isolation integrations/pytorch
-"$onnxruntime" -W ignore integrations/onnxruntime/bench.py $exporter/models --torch "$python" "$@"
+"$onnxruntime" -W ignore integrations/onnxruntime/tests/bench.py $exporter/models --torch "$python" "$@"

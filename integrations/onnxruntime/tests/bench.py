@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: bench.py FOLDER --torch PYTHON [--rounds N] [--device DEVICE]... [NAME...]
 
-What a run of each model in FOLDER costs (tests/export.py writes them): on a Keyway device by ONNX Runtime, on ONNX Runtime's own
+What a run of each model in FOLDER costs (export.py writes them): on a Keyway device by ONNX Runtime, on ONNX Runtime's own
 CPU, and on the same device by torch_keyway, of the environment whose Python is named. Each has a process of its own, all with as
 many threads as they take by themselves; rounds go in turns, and each begins with a run that does not count. Prints a table of
 Markdown: medians over the rounds, and the others' time over Keyway's."""
@@ -33,7 +33,7 @@ def by_onnxruntime(path, device):
 
 
 def by_torch(path, device, small):
-    sys.path.insert(0, str(HERE / "tests"))
+    sys.path.insert(0, str(HERE))
     import export
     import torch
     import torch_keyway
