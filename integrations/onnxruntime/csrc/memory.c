@@ -143,6 +143,16 @@ static kw_status copy_from_device(const kw_tensor *from, void *to, kw_stream *st
   return status == KW_OK ? kw_stream_synchronize(stream) : status;
 }
 
+/* Nobody else waits for a copy that was asked for without a stream. */
+static kw_status copy_between(const kw_tensor *from, kw_stream *from_stream, kw_tensor *to, kw_stream *to_stream,
+                              bool waits) {
+  kw_status status = kw_tensor_copy_async(to, to_stream, from, from_stream), written = KW_OK;
+  if (status != KW_OK || !waits) return status;
+  if (from_stream != to_stream) status = kw_stream_synchronize(from_stream);
+  written = kw_stream_synchronize(to_stream);
+  return status != KW_OK ? status : written;
+}
+
 static kw_status copy_to_device(const void *from, kw_tensor *to, kw_stream *stream) {
   kw_status status = kw_tensor_write_async(to, from, stream);
   return status == KW_OK ? kw_stream_synchronize(stream) : status;
@@ -150,17 +160,18 @@ static kw_status copy_to_device(const void *from, kw_tensor *to, kw_stream *stre
 
 static kw_status copy_bytes(const void *from, void *to, size_t bytes, const void *handle) {
   kw_device *from_device = kw_address_device(from), *to_device = kw_address_device(to);
-  kw_stream *from_stream = from_device ? kw_ort_stream_for(handle, from_device) : NULL;
-  kw_stream *to_stream = to_device ? kw_ort_stream_for(handle, to_device) : NULL;
+  kw_stream *from_stream = NULL, *to_stream = NULL;
   const int64_t shape[1] = {(int64_t)bytes}, strides[1] = {1};
   kw_tensor *source = NULL, *target = NULL;
   kw_status status = KW_OK;
   if (to_device && !from_device && weights_map(from, to, bytes)) return KW_OK;
-  if (from_device) status = kw_tensor_at(from, KW_U8, 1, shape, strides, &source);
+  if (from_device) status = kw_ort_stream_behind(handle, from_device, &from_stream);
+  if (status == KW_OK && to_device) status = kw_ort_stream_behind(handle, to_device, &to_stream);
+  if (status == KW_OK && from_device) status = kw_tensor_at(from, KW_U8, 1, shape, strides, &source);
   if (status == KW_OK && to_device) status = kw_tensor_at(to, KW_U8, 1, shape, strides, &target);
   if (status == KW_OK) {
     if (source && target)
-      status = kw_tensor_copy_async(target, to_stream, source, from_stream);
+      status = copy_between(source, from_stream, target, to_stream, !handle);
     else if (source)
       status = copy_from_device(source, to, from_stream);
     else if (target)

@@ -66,8 +66,9 @@ OrtStatus *kw_ort_memory_info(uint32_t device_index, OrtDeviceMemoryType type, O
 OrtStatus *kw_ort_allocator_create(const OrtMemoryInfo *info, ort_allocator **out_allocator);
 void kw_ort_allocator_release(ort_allocator *allocator);
 void kw_ort_transfer_init(ort_data_transfer *transfer);
-/* Copies one value between host and device, or two devices, after what the stream was given (kw_ort_stream_for); to and
- * from the host the copy has happened when it returns. */
+/* Copies one value between host and device, or two devices, after what the stream was given, or, without one, all
+ * streams of runs (kw_ort_stream_behind). The copy has happened when it returns, but for one between devices on a
+ * stream. */
 OrtStatus *kw_ort_copy(const OrtValue *from, OrtValue *to, const void *stream);
 
 /* stream.c */
@@ -77,6 +78,8 @@ kw_stream *kw_ort_stream_of(const OrtSyncStream *of);
 /* What ONNX Runtime gives a node of a device's as its stream, if it is one of that device; otherwise its default
  * stream. */
 kw_stream *kw_ort_stream_for(const void *handle, kw_device *device);
+/* The same; the default stream then does its next work after all that the streams of runs were given until now. */
+kw_status kw_ort_stream_behind(const void *handle, kw_device *device, kw_stream **out_stream);
 /* A node of the calling thread's run uses it. */
 void kw_ort_stream_use(kw_stream *stream);
 /* At the end of that run: waits, and returns the errors of its work. */

@@ -151,9 +151,10 @@ static kw_status stand_in(run *run, const kw_tensor_ref *meta, void *address, bo
 /* A copy of an input that lies on another device: between devices that are of one type to ONNX Runtime it makes none.
  */
 static kw_status bring(run *run, const kw_tensor_ref *meta, const void *address, kw_tensor **out_tensor) {
-  kw_stream *from_stream = kw_ort_stream_for(run->handle, kw_address_device(address));
+  kw_stream *from_stream = NULL;
   kw_tensor *from = NULL;
-  kw_status status = kw_tensor_at(address, meta->dtype, meta->rank, meta->shape, meta->strides, &from);
+  kw_status status = kw_ort_stream_behind(run->handle, kw_address_device(address), &from_stream);
+  if (status == KW_OK) status = kw_tensor_at(address, meta->dtype, meta->rank, meta->shape, meta->strides, &from);
   if (status == KW_OK) status = kw_tensor_create_on(run->stream, meta->dtype, meta->rank, meta->shape, out_tensor);
   if (status == KW_OK) status = kw_tensor_copy_async(*out_tensor, run->stream, from, from_stream);
   kw_tensor_release(from);
@@ -294,11 +295,12 @@ static double float_at(const void *data, ONNXTensorElementDataType type, size_t 
 /* ONNX Runtime leaves some inputs on the device that were asked for in host memory: in subgraphs. */
 static const void *fetch(run *run, const void *address, size_t bytes) {
   const int64_t shape[] = {(int64_t)bytes}, strides[] = {1};
-  kw_stream *stream = kw_ort_stream_for(run->handle, kw_address_device(address));
+  kw_stream *stream = NULL;
   kw_tensor *tensor = NULL;
   kw_status status;
   if (bytes > sizeof run->host) return run_refuse(run, "%zu bytes of numbers on the device", bytes), NULL;
-  status = kw_tensor_at(address, KW_U8, 1, shape, strides, &tensor);
+  status = kw_ort_stream_behind(run->handle, kw_address_device(address), &stream);
+  if (status == KW_OK) status = kw_tensor_at(address, KW_U8, 1, shape, strides, &tensor);
   if (status == KW_OK) status = kw_tensor_read_async(tensor, run->host, stream);
   if (status == KW_OK) status = kw_stream_synchronize(stream);
   kw_tensor_release(tensor);

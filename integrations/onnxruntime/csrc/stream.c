@@ -11,6 +11,7 @@
 typedef struct stream {
   ort_sync_stream slots; /* first */
   kw_stream *stream;
+  kw_event *passed; /* under the mutex: kw_ort_stream_behind */
   struct stream *next;
 } stream;
 
@@ -40,6 +41,24 @@ kw_stream *kw_ort_stream_for(const void *handle, kw_device *device) {
   for (known = all; known && known->stream != handle;) known = known->next;
   pthread_mutex_unlock(&mutex);
   return known && kw_stream_device(known->stream) == device ? known->stream : kw_stream_default(device);
+}
+
+/* One that records has run what it was given before: its run waited for that before it began to record. */
+static kw_status follow(kw_stream *behind, stream *of) {
+  const kw_status status = kw_event_record(of->passed, of->stream);
+  if (status == KW_ERR_BUSY) return KW_OK;
+  return status == KW_OK ? kw_stream_wait_event(behind, of->passed) : status;
+}
+
+kw_status kw_ort_stream_behind(const void *handle, kw_device *device, kw_stream **out_stream) {
+  kw_status status = KW_OK;
+  *out_stream = kw_ort_stream_for(handle, device);
+  if (*out_stream == handle) return KW_OK;
+  pthread_mutex_lock(&mutex);
+  for (stream *each = all; each && status == KW_OK; each = each->next)
+    if (kw_stream_device(each->stream) == device) status = follow(*out_stream, each);
+  pthread_mutex_unlock(&mutex);
+  return status;
 }
 
 /* What this thread's run has used, a stream a device. ONNX Runtime does not wait for a stream any more after a run that
@@ -116,6 +135,7 @@ static void stream_release(ort_sync_stream *slots) {
   while (*place != self) place = &(*place)->next;
   *place = self->next;
   pthread_mutex_unlock(&mutex);
+  kw_event_destroy(self->passed);
   kw_stream_destroy(self->stream);
   kw_device_close(device);
   free(self);
@@ -136,7 +156,9 @@ OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream *
   OrtStatus *status = self ? NULL : kw_ort_refuse(ORT_FAIL, "no memory for a stream");
   if (!status) status = kw_ort_device_open(memory, &device);
   if (!status) status = kw_ort_status(kw_stream_create(device, &self->stream), "a stream");
+  if (!status) status = kw_ort_status(kw_event_create(device, &self->passed), "an event of a stream");
   if (status) {
+    if (self) kw_stream_destroy(self->stream);
     if (device) kw_device_close(device);
     free(self);
     return status;

@@ -15,6 +15,10 @@ from onnx import TensorProto, helper
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
+# The devices' infos as providers found them: one that is opened is asked again, and PoCL's memory is what the system has free.
+listed = {}
+
+
 def pytest_addoption(parser):
     parser.addoption("--vendor-npu", metavar="PLUGIN", help="the example vendor's plugin; without it its tests are left out")
     parser.addoption("--exported", metavar="FOLDER", help="of models that export.py wrote; without it their tests are left out")
@@ -22,7 +26,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     plugin = config.getoption("--vendor-npu")
-    onnxruntime_keyway.register(plugin)
+    if plugin is not None:
+        keyway.load_plugin(plugin)
+    listed.update((each.name, each) for each in keyway.devices())
+    onnxruntime_keyway.register()
 
 
 def pytest_report_header():

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+import conftest
 import keyway
 import models
 import numpy
@@ -53,8 +54,8 @@ def test_devices_say_what_they_are():
     for each in onnxruntime_keyway.devices():
         name = onnxruntime_keyway.name_of(each)
         assert each.ep_name == "keyway." + name.split(":")[0]
-        assert each.ep_metadata["keyway_type"] == keyway.device(name).info.type
-        assert int(each.ep_metadata["keyway_memory"]) == keyway.device(name).info.total_memory
+        assert each.ep_metadata["keyway_type"] == conftest.listed[name].type
+        assert int(each.ep_metadata["keyway_memory"]) == conftest.listed[name].total_memory
 
 
 def test_registering_again_adds_nothing():
@@ -209,6 +210,22 @@ def test_bound_values_stay_on_the_device(device):
     session.run_with_iobinding(binding)
     assert numpy.array_equal(binding.copy_outputs_to_cpu()[0], LAYER_OF_X)
     assert copied(device) == (before[0] + X.nbytes, before[1] + LAYER_OF_X.nbytes)
+
+
+def test_copies_without_a_stream(device):
+    """Each comes after all that streams were given before, and is there for every stream once it has returned."""
+    stream = onnxruntime_keyway.device(device).create_sync_stream()
+    ones, zeros = numpy.ones(1 << 22, "f4"), numpy.zeros(1 << 22, "f4")
+    for _ in range(5):
+        chain = [value(ones, device), *(value(zeros, device) for _ in range(8))]
+        onnxruntime.copy_tensors(chain[:-1], chain[1:], stream)
+        assert chain[-1].numpy().min() == 1  # is read without one
+        onnxruntime.copy_tensors([value(zeros, device)] * 8, chain[1:], stream)
+        chain[-1].update_inplace(ones)  # and written
+        onnxruntime.copy_tensors(chain[-1:] * 8, chain[:-1])
+        here = onnxruntime.OrtValue.ortvalue_from_numpy(zeros)
+        onnxruntime.copy_tensors([chain[-2]], [here], stream)
+        assert here.numpy().min() == 1
 
 
 def on_host(name, shape):
