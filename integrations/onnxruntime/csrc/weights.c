@@ -20,11 +20,14 @@
 
 typedef struct weight {
   const provider *of;
+  pthread_t thread; /* that begins the session, and copies for it */
   char *path;
   uint64_t offset;
   size_t size;
   struct weight *next;
 } weight;
+
+#define KW_ORT_LARGEST_ELEMENT 16u /* bytes: a complex128 */
 
 /* Of all sessions that begin, those that were not mapped yet. */
 static weight *all;
@@ -39,6 +42,13 @@ static bool maps(kw_device *device) {
   kw_attribute unified = {.struct_size = sizeof unified};
   return kw_device_native(device) & KW_NATIVE_INTEROP &&
          kw_device_attribute(device, "unified_memory", &unified) == KW_OK && unified.u.b;
+}
+
+/* Kernels were asked about memory where the device's tensors lie, and views begin at multiples of an element's size. */
+static bool lies_well(kw_device *device, uint64_t offset) {
+  kw_device_info info = {.struct_size = sizeof info};
+  return kw_device_get_info(device, &info) == KW_OK && offset % info.offset_alignment == 0 &&
+         offset % KW_ORT_LARGEST_ELEMENT == 0;
 }
 
 /* A file's path as the model has it is one from the model's folder. */
@@ -68,11 +78,13 @@ static OrtStatus *note(const provider *provider, const char *model, const OrtVal
   OrtExternalInitializerInfo *info = NULL;
   OrtStatus *status = kw_ort->ValueInfo_GetExternalInitializerInfo(initializer, &info);
   if (status || !info) return status; /* it lies in the model */
-  weight *noted = calloc(1, sizeof *noted);
+  const uint64_t offset = (uint64_t)kw_ort->ExternalInitializerInfo_GetFileOffset(info);
+  weight *noted = lies_well(provider->device, offset) ? calloc(1, sizeof *noted) : NULL;
   if (noted) {
     *noted = (weight){.of = provider,
+                      .thread = pthread_self(),
                       .path = path_of(model, kw_ort->ExternalInitializerInfo_GetFilePath(info)),
-                      .offset = (uint64_t)kw_ort->ExternalInitializerInfo_GetFileOffset(info),
+                      .offset = offset,
                       .size = kw_ort->ExternalInitializerInfo_GetByteSize(info)};
     if (noted->path)
       add(noted);
@@ -175,7 +187,8 @@ bool weights_map(const void *from, void *to, size_t size) {
   bool done = false;
   pthread_mutex_lock(&mutex);
   for (weight **link = &all; *link && !done;) {
-    done = (*link)->size == size && (*link)->of->device == device && try(*link, from, to);
+    done = (*link)->size == size && (*link)->of->device == device && pthread_equal((*link)->thread, pthread_self()) &&
+           try(*link, from, to);
     if (done)
       drop(link);
     else

@@ -7,7 +7,7 @@
 
 #include "provider.h"
 
-/* While a session begins: those of a graph. */
+/* While a session begins: those of a graph, to be copied by the calling thread. */
 OrtStatus *weights_note(const provider *provider, const OrtGraph *graph);
 /* The session has begun, or ends. */
 void weights_forget(const provider *provider);

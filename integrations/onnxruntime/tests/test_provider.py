@@ -449,6 +449,53 @@ def test_initialisers_in_a_file_are_mapped(device, tmp_path):
     assert str(tmp_path / "weights") not in Path("/proc/self/maps").read_text()
 
 
+@pytest.mark.parametrize("before", [1, 4, 20, 32])
+def test_initialisers_that_do_not_lie_well_are_copied(tmp_path, before):
+    """Behind so many bytes in their file: elements, and what kernels load at once, would lie across their boundaries."""
+    path, weights = external_model(tmp_path)
+    file = tmp_path / "weights"
+    file.write_bytes(b"!" * before + file.read_bytes())
+    made = onnx.load(path, load_external_data=False)
+    for each in made.graph.initializer:
+        for entry in each.external_data:
+            if entry.key == "offset":
+                entry.value = str(int(entry.value) + before)
+    path.write_bytes(made.SerializeToString())
+    already = copied("cpu:0")
+    session = onnxruntime_keyway.session(str(path), "cpu:0")
+    assert copied("cpu:0")[0] - already[0] == sum(each.nbytes for each in weights.values())
+    assert str(file) not in Path("/proc/self/maps").read_text()
+    x = numpy.ones((2, 64), "f4")
+    assert numpy.allclose(session.run(None, {"x": x})[0], x @ weights["v"] @ weights["w"], rtol=1e-3, atol=1e-3)
+
+
+def test_initialisers_are_mapped_for_their_own_session(tmp_path):
+    """Another thread that copies the same bytes meanwhile gets a copy, and the session its map."""
+    path, weights = external_model(tmp_path)
+    ends, wrong = threading.Event(), []
+
+    def work():
+        while not ends.is_set():
+            try:
+                value(weights["w"], "cpu:0").update_inplace(weights["w"])  # what is mapped is there to be read alone
+            except Exception as error:
+                wrong.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(30):
+            session = onnxruntime_keyway.session(str(path), "cpu:0")
+            if Path("/proc/self/maps").read_text().count(str(tmp_path / "weights")) != 2:
+                wrong.append("not mapped")
+            del session
+            keyway.device("cpu:0").trim_memory()
+    finally:
+        ends.set()
+        thread.join()
+    assert not wrong
+
+
 def test_initialisers_are_packed_once():
     """Memory that the first run of all takes for them, and no later one: in the order in which kernels read them best."""
     random, here, grown = numpy.random.default_rng(2), keyway.device("cpu:0"), []
