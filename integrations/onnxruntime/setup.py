@@ -33,7 +33,8 @@ class WithProvider(build_py):
         flags = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
         flags += ["-Wall", "-Wextra", "-Wpedantic", "-Werror", *shlex.split(os.environ.get("CFLAGS", ""))]
         sources = sorted(str(path) for path in Path("csrc").glob("*.c"))
-        link = [*pkg_config("--cflags", "--libs"), "-Wl,-rpath,$ORIGIN/../../keyway/lib", "-o", str(library)]
+        # Threads that have used it end at their own time, and call what it and libkeyway left for that.
+        link = ["-Wl,-z,nodelete", *pkg_config("--cflags", "--libs"), "-Wl,-rpath,$ORIGIN/../../keyway/lib", "-o", str(library)]
         subprocess.run([*compiler, *flags, *sources, *link], check=True)
 
 

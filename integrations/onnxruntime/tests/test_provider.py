@@ -64,6 +64,16 @@ def test_registering_again_adds_nothing():
     assert len(onnxruntime.get_ep_devices()) == before
 
 
+def test_the_provider_stays_when_it_is_unloaded():
+    """Threads that have used it still end."""
+    script = (
+        "import _ctypes, os, sys\n_ctypes.dlclose(_ctypes.dlopen(sys.argv[1], os.RTLD_NOW))\n"
+        "_ctypes.dlopen(sys.argv[1], os.RTLD_NOLOAD | os.RTLD_NOW)"
+    )
+    child = subprocess.run([sys.executable, "-c", script, str(onnxruntime_keyway.LIBRARY)], capture_output=True, text=True)
+    assert child.returncode == 0, child.stderr
+
+
 def test_a_device_that_is_not_there():
     with pytest.raises(keyway.NotFound, match="no device 'tpu:3' .* cpu:0"):
         onnxruntime_keyway.session(ADD, "tpu:3")
