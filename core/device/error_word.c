@@ -23,19 +23,6 @@ typedef struct kw_word_use {
   struct kw_word_use *next;
 } kw_word_use;
 
-/* Words on their way to the host. */
-typedef struct kw_word_check {
-  kw_host_memory *memory; /* that this lies in */
-  bool own;               /* entry 0 is the stream's own word */
-  bool incomplete;        /* a copy could not be enqueued */
-  kw_word_use *uses;      /* entries behind that */
-  uint32_t count;
-  struct {
-    kw_error_word *word;
-    uint32_t value;
-  } entries[];
-} kw_word_check;
-
 /* ---- One word ---------------------------------------------------------------------------------------------------- */
 
 static kw_status enqueue(kw_stream *stream, const kw_copy_info *copy) {
@@ -186,15 +173,24 @@ void kw_error_words_use(kw_stream *stream, kw_word_use *use) {
   if (known) free_uses(use);
 }
 
-/* What was not checked is in use still. */
-static void give_back(kw_stream *stream, bool own, kw_word_use *uses) {
-  if (own) atomic_store(&stream->words.own_used, true);
-  if (!uses) return;
-  kw_word_use *last = uses;
-  while (last->next) last = last->next;
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+/* Out of the thread's hand: what was not looked at, its own word or `uses`, is in use still. */
+static void end(kw_stream *stream, kw_word_check *check, bool own, kw_word_use *uses) {
+  kw_error_words *words = &stream->words;
   pthread_mutex_lock(&stream->mutex);
-  last->next = stream->words.others;
-  stream->words.others = uses;
+  if (own) atomic_store(&words->own_used, true);
+  if (uses) {
+    kw_word_use *last = uses;
+    while (last->next) last = last->next;
+    last->next = words->others;
+    words->others = uses;
+  }
+  if (own || uses) ++words->given_back, ++check->given_back;
+  kw_word_check **link = &words->checks;
+  while (*link != check) link = &(*link)->next;
+  *link = check->next;
+  pthread_cond_broadcast(&words->ended);
   pthread_mutex_unlock(&stream->mutex);
 }
 
@@ -215,39 +211,48 @@ bool kw_error_words_used(kw_stream *stream) {
   return used;
 }
 
-kw_word_check *kw_error_words_begin_check(kw_stream *stream) {
-  const bool own = atomic_load(&stream->words.own_used) && atomic_exchange(&stream->words.own_used, false);
+/* The words in use, in hand from the moment that they are not noted as such any more. */
+static void take(kw_stream *stream, kw_word_check *check) {
+  kw_error_words *words = &stream->words;
   pthread_mutex_lock(&stream->mutex);
-  kw_word_use *uses = stream->words.others;
-  stream->words.others = NULL;
-  pthread_mutex_unlock(&stream->mutex);
-  uint32_t count = own;
-  for (const kw_word_use *use = uses; use; use = use->next) ++count;
-  if (count == 0) return NULL;
-
-  const size_t size = sizeof(kw_word_check) + count * sizeof((kw_word_check *)0)->entries[0];
-  kw_host_memory *memory = kw_host_memory_take(size);
-  if (!memory) { /* at the next wait, then */
-    give_back(stream, own, uses);
-    return NULL;
+  const bool own = atomic_load(&stream->words.own_used) && atomic_exchange(&stream->words.own_used, false);
+  *check = (kw_word_check){.own = own, .count = own, .uses = words->others, .given_back = words->given_back};
+  words->others = NULL;
+  for (const kw_word_use *use = check->uses; use; use = use->next) ++check->count;
+  if (check->count > 0) {
+    ++words->begun;
+    check->next = words->checks;
+    words->checks = check;
   }
-  kw_word_check *check = memset(memory->bytes, 0, size);
-  check->memory = memory;
-  check->own = own;
-  check->uses = uses;
-  if (own) check->entries[check->count++].word = atomic_load(&stream->words.own);
-  for (const kw_word_use *use = uses; use; use = use->next) check->entries[check->count++].word = use->word;
-  for (uint32_t i = 0; i < count; ++i) {
+  check->number = words->begun;
+  pthread_mutex_unlock(&stream->mutex);
+}
+
+void kw_error_words_begin_check(kw_stream *stream, kw_word_check *out_check) {
+  kw_word_check *check = out_check;
+  take(stream, check);
+  if (check->count == 0) return;
+
+  check->memory = kw_host_memory_take(check->count * sizeof *check->entries);
+  if (!check->memory) { /* at the next wait, then */
+    end(stream, check, check->own, check->uses);
+    check->count = 0;
+    return;
+  }
+  check->entries = memset(check->memory->bytes, 0, check->count * sizeof *check->entries);
+  struct kw_word_entry *entry = check->entries;
+  if (check->own) entry++->word = atomic_load(&stream->words.own);
+  for (const kw_word_use *use = check->uses; use; use = use->next) entry++->word = use->word;
+  for (uint32_t i = 0; i < check->count; ++i) {
     if (fetch(check->entries[i].word, stream, &check->entries[i].value) != KW_OK) check->incomplete = true;
   }
-  return check;
 }
 
 void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool waited) {
-  if (!check) return;
+  if (check->count == 0) return;
   if (!waited || check->incomplete) { /* the next wait looks again; the copies may still come */
-    give_back(stream, check->own, check->uses);
     kw_host_memory_give(stream, check->memory, waited);
+    end(stream, check, check->own, check->uses);
     return;
   }
   kw_device *device = stream->device;
@@ -265,15 +270,46 @@ void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool wait
   kw_status status = KW_OK;
   if (clears && check->uses)
     status = KW_ASK(device->slots, stream.synchronize, device->handle, stream->handle, kw_wait_limit(device));
-  if (kw_device_mark_if_lost(device, status) == KW_ERR_TIMEOUT) {
-    give_back(stream, false, check->uses);
-  } else {
-    free_uses(check->uses);
-  }
+  kw_word_use *held = kw_device_mark_if_lost(device, status) == KW_ERR_TIMEOUT ? check->uses : NULL;
+  if (!held) free_uses(check->uses);
   kw_host_memory_give(stream, check->memory, true);
+  end(stream, check, false, held);
+}
+
+static bool has_older(const kw_word_check *checks, uint64_t number) {
+  while (checks && checks->number > number) checks = checks->next;
+  return checks != NULL;
+}
+
+bool kw_error_words_let_end(kw_stream *stream, const kw_word_check *check, uint64_t timeout_ns, bool *out_again) {
+  kw_error_words *words = &stream->words;
+  const uint64_t end_ns = kw_trace_now() + (timeout_ns < INT64_MAX ? timeout_ns : INT64_MAX);
+  const struct timespec until = {(time_t)(end_ns / 1000000000), (long)(end_ns % 1000000000)};
+  bool late = false;
+  pthread_mutex_lock(&stream->mutex);
+  while (!late && has_older(words->checks, check->number)) {
+    if (timeout_ns == KW_WAIT_FOREVER) {
+      pthread_cond_wait(&words->ended, &stream->mutex);
+    } else {
+      late = pthread_cond_timedwait(&words->ended, &stream->mutex, &until) != 0;
+    }
+  }
+  late = has_older(words->checks, check->number);
+  *out_again = words->given_back != check->given_back;
+  pthread_mutex_unlock(&stream->mutex);
+  return !late;
+}
+
+void kw_error_words_init(kw_stream *stream) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&stream->words.ended, &attributes);
+  pthread_condattr_destroy(&attributes);
 }
 
 void kw_error_words_free(kw_stream *stream) {
   free_uses(stream->words.others);
   kw_error_word_unref(atomic_load(&stream->words.own));
+  pthread_cond_destroy(&stream->words.ended);
 }

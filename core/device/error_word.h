@@ -8,6 +8,7 @@
 
 #include "op/op.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Four bytes of device memory, beside the allocator's: they are no tensor's. */
@@ -22,8 +23,28 @@ typedef struct kw_error_word {
 typedef struct kw_error_words {
   _Atomic(kw_error_word *) own; /* made for the first kernel that wants one */
   atomic_bool own_used;         /* since somebody last waited for the stream */
-  struct kw_word_use *others;   /* words of graphs that were launched since then, under the stream's mutex */
+  /* Under the stream's mutex. */
+  struct kw_word_use *others;   /* words of graphs that were launched since then */
+  struct kw_word_check *checks; /* in hand */
+  uint64_t begun, given_back;   /* checks so far: that had something to look at; that ended without a look */
+  pthread_cond_t ended;         /* one of them */
 } kw_error_words;
+
+/* What one wait looks at: words on their way to the host. */
+typedef struct kw_word_check {
+  uint64_t number;               /* kw_error_words.begun, this one counted */
+  uint64_t given_back;           /* as kw_error_words had it, this one counted */
+  bool own;                      /* entry 0 is the stream's own word */
+  bool incomplete;               /* a copy could not be enqueued */
+  struct kw_word_use *uses;      /* entries behind that */
+  uint32_t count;                /* of entries; 0: nothing to look at */
+  struct kw_host_memory *memory; /* of entries */
+  struct kw_word_entry {
+    kw_error_word *word;
+    uint32_t value;
+  } * entries;
+  struct kw_word_check *next; /* in hand */
+} kw_word_check;
 
 /* A word that is 0 once `stream` has come so far. One reference. The last unref frees it: streams that used it have
  * passed by then. */
@@ -44,12 +65,17 @@ void kw_error_words_use(kw_stream *stream, struct kw_word_use *use);
 
 /* Whether a check would look at any. */
 bool kw_error_words_used(kw_stream *stream);
-/* Before waiting for the stream: enqueues copies of the words in use to the host. NULL when there are none. */
-struct kw_word_check *kw_error_words_begin_check(kw_stream *stream);
+/* Before waiting for the stream: takes the words in use in hand and enqueues copies of them to the host. *out_check
+ * stays where it is until its end. */
+void kw_error_words_begin_check(kw_stream *stream, kw_word_check *out_check);
 /* After it, waited: it went well. What words that are not 0 say becomes late errors of the stream, and they are
- * cleared, in stream order. `check` may be NULL and is used up. */
-void kw_error_words_end_check(kw_stream *stream, struct kw_word_check *check, bool waited);
+ * cleared, in stream order. Nothing for a check of zeros, which was not begun. */
+void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool waited);
+/* After that, for who wants to know all errors: waits, for timeout_ns at most, until what other threads had in hand
+ * when `check` began has ended; false: it has not. *out_again: some of it ended without a look, so look again. */
+bool kw_error_words_let_end(kw_stream *stream, const kw_word_check *check, uint64_t timeout_ns, bool *out_again);
 
+void kw_error_words_init(kw_stream *stream);
 /* The plugin's stream has been destroyed: frees all. */
 void kw_error_words_free(kw_stream *stream);
 

@@ -7,6 +7,8 @@
 
 #include "op/op.h"
 
+#include <sched.h>
+
 static test_device *test;
 static kw_stream *stream;
 static const kw_op *add, *sub;
@@ -152,12 +154,13 @@ static void frees_a_word_only_when_it_is_cleared(void **state) {
   assert_ok(kw_word_use_create(word, &use));
   store(word, &code);
   kw_error_words_use(stream, use);
-  struct kw_word_check *check = kw_error_words_begin_check(stream);
+  kw_word_check check;
+  kw_error_words_begin_check(stream, &check);
   assert_ok(test->plugin.stream.synchronize(test, stream->handle, KW_WAIT_FOREVER));
   kw_error_word_unref(word);
   test_gate(stream, true); /* what comes from here on waits for the next wait */
   test->open_on_wait = true;
-  kw_error_words_end_check(stream, check, true);
+  kw_error_words_end_check(stream, &check, true);
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(test->live_mems, 0);
   assert_int_equal(test->freed_in_use, 0);
@@ -172,6 +175,70 @@ static void looks_again_after_a_copy_that_failed(void **state) {
   assert_ok(kw_stream_synchronize(stream));
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INVALID_ARGUMENT);
   assert_ok(kw_stream_synchronize(stream));
+}
+
+/* What another thread does that waits in passing, so far that it would end its check. */
+static void take_in_hand(kw_word_check *check) {
+  kw_error_words_begin_check(stream, check);
+  assert_ok(test->plugin.stream.synchronize(test, stream->handle, KW_WAIT_FOREVER));
+}
+
+static void waits_for_what_others_have_in_hand(void **state) {
+  (void)state;
+  const uint32_t code = kw_error_word_code(add, add);
+  kw_word_check others;
+  store(own_word(), &code);
+  kw_error_words_use_own(stream);
+  take_in_hand(&others);
+  assert_int_equal(kw_stream_synchronize_for(stream, 0), KW_ERR_TIMEOUT);
+  assert_int_equal(kw_device_synchronize_for(&test->device, 1000), KW_ERR_TIMEOUT);
+  assert_ok(kw_stream_drain(stream)); /* tells nobody */
+  kw_error_words_end_check(stream, &others, true);
+  assert_int_equal(kw_stream_synchronize_for(stream, 0), KW_ERR_INVALID_ARGUMENT);
+  assert_ok(kw_stream_synchronize_for(stream, 0));
+}
+
+static void *synchronize(void *out_status) {
+  *(kw_status *)out_status = kw_stream_synchronize(stream);
+  return NULL;
+}
+
+/* The thread finds the check in hand, or given back and does it itself. */
+static void looks_for_itself_where_others_did_not(void **state) {
+  (void)state;
+  const uint32_t code = kw_error_word_code(add, add);
+  const bool went_well[] = {true, false};
+  for (int i = 0; i < 2; ++i) {
+    pthread_t thread;
+    kw_status status = KW_OK;
+    kw_word_check others;
+    store(own_word(), &code);
+    kw_error_words_use_own(stream);
+    take_in_hand(&others);
+    const unsigned waits = TEST_CALLS(test, stream_synchronize);
+    assert_int_equal(pthread_create(&thread, NULL, synchronize, &status), 0);
+    while (TEST_CALLS(test, stream_synchronize) == waits) sched_yield();
+    kw_error_words_end_check(stream, &others, went_well[i]);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, KW_ERR_INVALID_ARGUMENT);
+    assert_ok(kw_stream_synchronize(stream));
+  }
+}
+
+/* Words that came into somebody's hand after the wait had begun are not its business. */
+static void lets_later_checks_be(void **state) {
+  (void)state;
+  kw_word_check own, others;
+  bool again;
+  own_word();
+  kw_error_words_use_own(stream);
+  kw_error_words_begin_check(stream, &own);
+  kw_error_words_use_own(stream);
+  take_in_hand(&others);
+  kw_error_words_end_check(stream, &own, true);
+  assert_true(kw_error_words_let_end(stream, &own, KW_WAIT_FOREVER, &again));
+  assert_false(again);
+  kw_error_words_end_check(stream, &others, true);
 }
 
 #define THREADS 4
@@ -206,6 +273,9 @@ int main(void) {
       TEST(leaves_a_lost_device_alone),
       TEST(frees_a_word_only_when_it_is_cleared),
       TEST(looks_again_after_a_copy_that_failed),
+      TEST(waits_for_what_others_have_in_hand),
+      TEST(looks_for_itself_where_others_did_not),
+      TEST(lets_later_checks_be),
       TEST(is_one_for_all_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,7 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
     free(stream);
     return status;
   }
+  kw_error_words_init(stream);
   kw_stream_add(stream);
   kw_activity_name_stream(stream);
   *out_stream = stream;

@@ -59,10 +59,12 @@ static kw_status synchronize(kw_stream *stream, uint64_t timeout_ns) {
   return status;
 }
 
-kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns) {
+/* kw_stream_drain_for; *out_check has ended. */
+static kw_status drain(kw_stream *stream, uint64_t timeout_ns, kw_word_check *out_check) {
   static const uint64_t brief = 1000000000; /* for the copy of a word on a stream that has just been idle */
   kw_device *device = stream->device;
   kw_status status = KW_OK;
+  *out_check = (kw_word_check){0};
   if (atomic_load(&device->lost)) return KW_ERR_DEVICE_LOST;
   /* Copies of words are host memory that a wait which ends early leaves with the stream. So they are enqueued when the
    * rest has ended, however often somebody asks before. */
@@ -70,7 +72,7 @@ kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns) {
     status = synchronize(stream, timeout_ns);
     if (status == KW_OK && timeout_ns < brief) timeout_ns = brief;
   }
-  struct kw_word_check *check = status == KW_OK ? kw_error_words_begin_check(stream) : NULL;
+  if (status == KW_OK) kw_error_words_begin_check(stream, out_check);
   const uint64_t wait = kw_host_memory_begin_wait(stream);
   if (status == KW_OK) status = synchronize(stream, timeout_ns);
   if (status == KW_OK) {
@@ -83,7 +85,28 @@ kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns) {
     const kw_status own = kw_error_detail(NULL);
     kw_late_error_keep(stream, own != KW_OK ? own : status, kw_error_message());
   }
-  kw_error_words_end_check(stream, check, status == KW_OK);
+  kw_error_words_end_check(stream, out_check, status == KW_OK);
+  return status;
+}
+
+kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns) {
+  kw_word_check check;
+  return drain(stream, timeout_ns, &check);
+}
+
+/* The same for who tells the late errors. Another thread may have words in hand that nobody else looks at then. */
+static kw_status drain_to_tell(kw_stream *stream, uint64_t timeout_ns) {
+  const uint64_t begin = kw_trace_now();
+  uint64_t left = timeout_ns;
+  kw_word_check check;
+  kw_status status;
+  bool again = false;
+  do {
+    status = drain(stream, left, &check);
+    left = kw_wait_left(begin, timeout_ns);
+    if (status == KW_OK && !kw_error_words_let_end(stream, &check, left, &again))
+      status = kw_wait_timed_out(stream, timeout_ns, "");
+  } while (status == KW_OK && again);
   return status;
 }
 
@@ -120,7 +143,7 @@ kw_status kw_stream_wait_for(const char *function, kw_stream *stream, uint64_t t
   kw_status status = kw_stream_may_wait(function);
   if (status == KW_OK) status = kw_stream_may_not_record(function, stream);
   if (status != KW_OK) return status;
-  status = kw_stream_drain_for(stream, timeout_ns);
+  status = drain_to_tell(stream, timeout_ns);
   *out_passed = status == KW_OK;
   return status == KW_ERR_TIMEOUT ? kw_wrap(status, "%s", function) : kw_late_error_take(stream);
 }
@@ -178,7 +201,7 @@ static kw_status wait_for_device(const char *function, kw_device *device, uint64
   if (status != KW_OK) return status;
   const uint64_t begin = kw_trace_now();
   for (kw_stream *stream = NULL; (stream = kw_stream_pin_next(device, stream)) != NULL;) {
-    kw_status waited = kw_stream_drain_for(stream, kw_wait_left(begin, timeout_ns));
+    kw_status waited = drain_to_tell(stream, kw_wait_left(begin, timeout_ns));
     if (status == KW_OK)
       status = waited == KW_ERR_TIMEOUT ? kw_wrap(waited, "%s", function) : kw_late_error_tell(stream);
   }
