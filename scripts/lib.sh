@@ -78,11 +78,17 @@ build_sanitized() {
   build_preset "$1" -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON
 }
 
-# run_tests PRESET [OPTIONS of ctest]: all tests of build/PRESET; says how many ran.
+# run_tests PRESET [OPTIONS of ctest]: all tests of build/PRESET; says how many ran, and what those that failed said.
 run_tests() {
-  local preset=$1
+  local preset=$1 log=build/logs/tests-$1.log
   shift
-  quiet "tests-$preset" ctest --preset "$preset" -j "$jobs" "$@"
+  mkdir -p build/logs
+  if ! ctest --preset "$preset" -j "$jobs" "$@" >"$log" 2>&1; then
+    awk '/^ *[0-9]+\/[0-9]+ Test +#/ { failed = /\*\*\*/ && !/\*\*\*Skipped/; lines = 0 } /^ +Start / { failed = 0 }
+      failed && ++lines <= 60' "$log" >&2
+    sed -n '/^The following tests FAILED/,$p' "$log" >&2
+    die "tests of build/$preset failed; what each said is above" "All of their output is in $log."
+  fi
   sed -n -E 's/^([0-9]*% tests passed.*|mutants: .*)$/    \1/p' "build/logs/tests-$preset.log"
 }
 

@@ -157,7 +157,8 @@ typedef struct two_readers {
 } two_readers;
 
 /* What the producer writes behind a gate is read by two streams that wait for one event. In between the event is what
- * `meanwhile` makes of it. */
+ * `meanwhile` makes of it. A stream that does not wait is seen by its count or by what it read, whichever comes first,
+ * and is told of in the same words. */
 static void read_twice(two_readers *t, uint64_t tag, void (*meanwhile)(two_readers *t, void **event)) {
   void *event = kw_bench_event();
   kw_test_pattern(sent, SIZE, tag);
@@ -176,9 +177,9 @@ static void read_twice(two_readers *t, uint64_t tag, void (*meanwhile)(two_reade
   const int early = atomic_load(&t->ran);
   kw_gate_open(gate);
   for (int i = 0; i < 2; i++) kw_bench_wait(t->readers[i]);
-  KW_CHECK(early == 0, "of two streams that wait for one event %d did not wait", early);
-  for (int i = 0; i < 2; i++)
-    kw_test_same(got[i], sent, SIZE, "what one stream wrote and another, which waits for its event, read");
+  bool same = true;
+  for (int i = 0; i < 2; i++) same = same && !memcmp(got[i], sent, SIZE);
+  KW_CHECK(early == 0 && same, "one of two streams that wait for one event read before the event had passed");
   kw_bench_wait(t->producer);
   if (event) KW_SLOT_OK(event, destroy, event);
 }
