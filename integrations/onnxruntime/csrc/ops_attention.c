@@ -21,7 +21,7 @@ static value *apart(run *run, const value *of, int64_t count) {
   if (!of || of->ref.rank != 3) return (value *)(uintptr_t)of;
   if (count <= 0) return run_refuse(run, "it does not say how many heads there are"), NULL;
   shape[0] = of->ref.shape[0], shape[1] = of->ref.shape[1], shape[2] = count, shape[3] = of->ref.shape[2] / count;
-  return run_permute(run, run_reshape(run, of, 4, shape), (int64_t[]){0, 2, 1, 3});
+  return PERMUTE(run, run_reshape(run, of, 4, shape), 0, 2, 1, 3);
 }
 
 static value *joined(run *run, const value *past, const value *now, unsigned output) {
@@ -136,8 +136,8 @@ bool op_attention(run *run) {
   heads h = {0};
   if (!read_heads(run, &h)) return false;
   if (scale == 0) scale = 1 / sqrt((double)h.q->ref.shape[3]);
-  scores = run_matmul(run, CALL(run, "mul.Scalar", arg(h.q), kw_arg_scalar_f64(scale)),
-                      run_permute(run, h.k, (int64_t[]){0, 1, 3, 2}), -1);
+  scores =
+      run_matmul(run, CALL(run, "mul.Scalar", arg(h.q), kw_arg_scalar_f64(scale)), PERMUTE(run, h.k, 0, 1, 3, 2), -1);
   show(run, &h, 0, scores);
   if (cap > 0) {
     scores = CALL(run, "tanh", arg(CALL(run, "div.Scalar", arg(scores), kw_arg_scalar_f64(cap))));
@@ -150,7 +150,7 @@ bool op_attention(run *run) {
   show(run, &h, 3, scores);
   y = run_cast(run, run_matmul(run, scores, h.v, -1), h.dtype);
   if (!y || !h.flat) return y && run_put(run, 0, y);
-  y = run_permute(run, y, (int64_t[]){0, 2, 1, 3});
+  y = PERMUTE(run, y, 0, 2, 1, 3);
   if (!y) return false;
   return run_put_as(run, 0, y, 3, (int64_t[]){h.batch, h.queries, y->ref.shape[2] * y->ref.shape[3]});
 }
@@ -212,5 +212,5 @@ bool op_rotary_embedding(run *run) {
     turned = CALL(run, "cat", run_list(run, parts, 2, refs), kw_arg_int(3));
   }
   if (rank == 4) return turned && run_put(run, 0, turned);
-  return run_put_as(run, 0, run_permute(run, turned, (int64_t[]){0, 2, 1, 3}), 3, shape);
+  return run_put_as(run, 0, PERMUTE(run, turned, 0, 2, 1, 3), 3, shape);
 }

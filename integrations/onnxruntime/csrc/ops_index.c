@@ -57,7 +57,7 @@ bool op_gather_nd(run *run) {
   if (!x || !places) return false;
   if (places->ref.rank == 0) return run_refuse(run, "places of rank 0");
   depth = places->ref.shape[places->ref.rank - 1];
-  if (batches + depth > x->ref.rank || batches >= places->ref.rank)
+  if (depth < 1 || batches + depth > x->ref.rank || batches >= places->ref.rank)
     return run_refuse(run, "%lld numbers a place", (long long)depth);
   for (unsigned d = 0; d + 1u < places->ref.rank; ++d) shape[rank++] = places->ref.shape[d];
   for (unsigned d = batches + (unsigned)depth; d < x->ref.rank; ++d) inner *= shape[rank++] = x->ref.shape[d];
@@ -100,9 +100,9 @@ bool op_scatter_nd(run *run) {
   const value *x = run_input(run, 0), *places = run_input(run, 1), *updates = run_input(run, 2), *flat, *whole;
   int64_t depth, each = 1, inner = 1, count, shape[2];
   if (!x || !places || !updates) return false;
+  if (places->ref.rank == 0) return run_refuse(run, "places of rank 0");
   depth = places->ref.shape[places->ref.rank - 1];
-  if (places->ref.rank == 0 || depth > x->ref.rank || depth == 0)
-    return run_refuse(run, "%lld numbers a place", (long long)depth);
+  if (depth < 1 || depth > x->ref.rank) return run_refuse(run, "%lld numbers a place", (long long)depth);
   for (unsigned d = 0; d < x->ref.rank; ++d) *(d < depth ? &each : &inner) *= x->ref.shape[d];
   count = run_numel(places) / depth;
   shape[0] = count;
@@ -139,6 +139,7 @@ bool op_one_hot(run *run) {
   unsigned axis;
   if (!places || !numbers || !run_axis(run, node_int(run->node, "axis", -1), places->ref.rank + 1u, &axis))
     return false;
+  if (places->ref.rank == KW_MAX_RANK) return run_refuse(run, "rank %u", places->ref.rank + 1u);
   if (!run_number(run, 1, &depth) && !run_asks(run)) return run_refuse(run, "its depth cannot be read");
   for (unsigned d = 0; d <= places->ref.rank; ++d) {
     shape[d] = d == axis ? 1 : places->ref.shape[d - (d > axis)];
@@ -155,7 +156,7 @@ bool op_one_hot(run *run) {
 /* [rank, how many]: nonzero of Keyway, whose count only the run shows, turned. */
 bool op_nonzero(run *run) {
   const value *x = run_input(run, 0);
-  return x && run_put(run, 0, run_permute(run, COUNTED(run, "nonzero", arg(x)), (int64_t[]){1, 0}));
+  return x && run_put(run, 0, PERMUTE(run, COUNTED(run, "nonzero", arg(x)), 1, 0));
 }
 
 bool op_compress(run *run) {
@@ -180,6 +181,7 @@ bool op_top_k(run *run) {
   ints k;
   run_ints_or(run, 1, &k, (int64_t[]){1}, 1);
   if (!x || run->failed || !run_axis(run, node_int(run->node, "axis", -1), x->ref.rank, &axis)) return false;
+  if (k.count == 0) return run_refuse(run, "no k");
   return run_op(run, "topk",
                 (kw_value[]){arg(x), kw_arg_int(k.at[0]), kw_arg_int(axis),
                              kw_arg_bool(node_int(run->node, "largest", 1)), kw_arg_bool(true)},
@@ -212,7 +214,9 @@ static bool cumulate(run *run, const char *op, int64_t neutral) {
   unsigned axis;
   ints axes;
   run_ints_or(run, 1, &axes, (int64_t[]){0}, 1);
-  if (!x || run->failed || !run_axis(run, axes.at[0], x->ref.rank, &axis)) return false;
+  if (!x || run->failed) return false;
+  if (axes.count == 0) return run_refuse(run, "no axis");
+  if (!run_axis(run, axes.at[0], x->ref.rank, &axis)) return false;
   const int64_t dims[] = {axis}, size = x->ref.shape[axis];
   const bool reverse = node_int(run->node, "reverse", 0);
   const kw_dtype dtype = x->ref.dtype;
@@ -239,9 +243,11 @@ bool op_cum_prod(run *run) {
 /* The first lengths[i] elements of sequence i turned round. */
 bool op_reverse_sequence(run *run) {
   const value *x = run_input(run, 0), *lengths = run_input(run, 1), *places, *turned;
-  const int64_t batch = node_int(run->node, "batch_axis", 1), time = node_int(run->node, "time_axis", 0);
   int64_t along[KW_MAX_RANK], across[KW_MAX_RANK];
-  if (!x || !lengths) return false;
+  unsigned batch, time;
+  if (!x || !lengths || !run_axis(run, node_int(run->node, "batch_axis", 1), x->ref.rank, &batch) ||
+      !run_axis(run, node_int(run->node, "time_axis", 0), x->ref.rank, &time))
+    return false;
   for (unsigned d = 0; d < x->ref.rank; ++d) {
     along[d] = d == time ? x->ref.shape[d] : 1;
     across[d] = d == batch ? x->ref.shape[d] : 1;

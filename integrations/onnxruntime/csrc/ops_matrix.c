@@ -31,6 +31,7 @@ value *run_matmul(run *run, const value *a, const value *b, int output) {
   unsigned batches, rank;
   const value *product;
   if (!a || !b || run->failed) return NULL;
+  if (a->ref.rank == 0 || b->ref.rank == 0) return run_refuse(run, "a product of rank 0"), NULL;
   if (row) a = run_unsqueeze(run, a, 0);
   if (column) b = run_unsqueeze(run, b, 1);
   if (!a || !b) return NULL;
@@ -81,8 +82,8 @@ bool op_gemm(run *run) {
   const value *a = run_input(run, 0), *b = run_input(run, 1), *c = run_input(run, 2);
   const double alpha = node_float(run->node, "alpha", 1), beta = node_float(run->node, "beta", 1);
   if (!a || !b) return run_refuse(run, "an input is missing");
-  if (node_int(run->node, "transA", 0)) a = run_permute(run, a, (int64_t[]){1, 0});
-  if (node_int(run->node, "transB", 0)) b = run_permute(run, b, (int64_t[]){1, 0});
+  if (node_int(run->node, "transA", 0)) a = PERMUTE(run, a, 1, 0);
+  if (node_int(run->node, "transB", 0)) b = PERMUTE(run, b, 1, 0);
   if (!a || !b) return false;
   if (!c && alpha == 1) return CALL_TO(run, 0, "mm", arg(a), arg(b));
   if (!c) return CALL_TO(run, 0, "mul.Scalar", arg(CALL(run, "mm", arg(a), arg(b))), kw_arg_scalar_f64(alpha));

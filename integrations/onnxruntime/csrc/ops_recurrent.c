@@ -37,7 +37,7 @@ static value *rest_of(run *run, const value *a) {
 
 /* a [batch, n] and a matrix [m, n]: [batch, m]. */
 static value *through(run *run, const value *a, const value *matrix) {
-  return matrix ? CALL(run, "mm", arg(a), arg(run_permute(run, matrix, (int64_t[]){1, 0}))) : NULL;
+  return matrix ? CALL(run, "mm", arg(a), arg(PERMUTE(run, matrix, 1, 0))) : NULL;
 }
 
 static void step_rnn(run *run, cell *cell, const value *in) {

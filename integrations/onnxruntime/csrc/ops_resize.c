@@ -116,7 +116,7 @@ static value *resize_one(run *run, const manner *m, const value *x, unsigned dim
   if (!result) return NULL;
   memcpy(shape, result->ref.shape, sizeof shape);
   result = run_reshape(run, result, 2, (int64_t[]){run_numel(x) / a->in, a->in});
-  result = CALL(run, "mm", arg(result), arg(run_permute(run, run_cast(run, weights, x->ref.dtype), (int64_t[]){1, 0})));
+  result = CALL(run, "mm", arg(result), arg(PERMUTE(run, run_cast(run, weights, x->ref.dtype), 1, 0)));
   shape[last] = a->out;
   result = run_permute(run, run_reshape(run, result, x->ref.rank, shape), order);
   if (strcmp(m->coordinates, "tf_crop_and_resize") != 0) return result;
@@ -128,6 +128,7 @@ static value *resize_one(run *run, const manner *m, const value *x, unsigned dim
 static bool read_axes(run *run, unsigned rank, unsigned *axes, unsigned *out_count) {
   const int64_t *named = node_ints(run->node, "axes", out_count);
   if (!named) *out_count = rank;
+  if (*out_count > rank) return run_refuse(run, "%u axes of rank %u", *out_count, rank);
   for (unsigned i = 0; i < *out_count; ++i)
     if (!run_axis(run, named ? named[i] : (int64_t)i, rank, &axes[i])) return false;
   return true;

@@ -168,7 +168,7 @@ bool op_affine_grid(run *run) {
   }
   places = run_from_host(run, KW_F32, 2, (int64_t[]){count, dims + 1}, numbers);
   free(numbers);
-  places = run_matmul(run, run_cast(run, places, theta->ref.dtype), run_permute(run, theta, (int64_t[]){0, 2, 1}), -1);
+  places = run_matmul(run, run_cast(run, places, theta->ref.dtype), PERMUTE(run, theta, 0, 2, 1), -1);
   shape[0] = theta->ref.shape[0];
   memcpy(shape + 1, size.at + 2, (size_t)dims * sizeof *shape);
   shape[dims + 1] = dims;

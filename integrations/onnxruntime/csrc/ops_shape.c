@@ -316,6 +316,7 @@ bool op_pad(run *run) {
   if (run_has_ints(run, 3)) run_ints_or(run, 3, &axes, NULL, 0);
   if (!x || run->failed) return false;
   count = axes.count ? axes.count : x->ref.rank;
+  if (count > x->ref.rank) return run_refuse(run, "%u axes of rank %u", count, x->ref.rank);
   if (run->guessed && run_asks(run) && pads.count < 2 * count)
     memset(pads.at, 0, sizeof pads.at), pads.count = 2 * count;
   if (pads.count < 2 * count) return run_refuse(run, "%u pads for %u dimensions", pads.count, count);

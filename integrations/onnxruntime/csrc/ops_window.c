@@ -49,6 +49,7 @@ static bool read_transposed(run *run, const value *x, const value *weight, windo
   const int64_t *shape = node_ints(run->node, "output_shape", &count);
   const int64_t *output_padding = node_ints(run->node, "output_padding", &mores);
   if (!window_read(run, x, weight->ref.shape + 2, w)) return false;
+  if (shape && count < w->dims) return run_refuse(run, "an output_shape of %u sizes", count);
   for (unsigned d = 0; d < w->dims; ++d) {
     const int64_t full = (w->size[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
     more[d] = d < mores ? output_padding[d] : 0;
@@ -290,10 +291,11 @@ static bool read_folds(run *run, unsigned *out_dims, fold *folds) {
   const value *sizes = run_asks(run) ? run_input(run, 1) : NULL;
   const unsigned guessed =
       sizes && sizes->ref.rank == 1 && sizes->ref.shape[0] <= KW_MAX_RANK - 2 ? (unsigned)sizes->ref.shape[0] : 2;
-  const int64_t large[] = {64, 64, 64, 64, 64, 64};
+  int64_t large[KW_MAX_RANK], small[KW_MAX_RANK];
   ints image, block;
+  for (unsigned d = 0; d < KW_MAX_RANK; ++d) large[d] = 64, small[d] = 1;
   run_ints_or(run, 1, &image, large, guessed);
-  run_ints_or(run, 2, &block, ones, image.count);
+  run_ints_or(run, 2, &block, small, image.count < KW_MAX_RANK ? image.count : KW_MAX_RANK);
   if (run->failed) return false;
   if (image.count == 0 || image.count > KW_MAX_RANK - 2 || block.count != image.count)
     return run_refuse(run, "%u dimensions of space, and blocks of %u", image.count, block.count);
@@ -344,10 +346,10 @@ bool op_col2im(run *run) {
     const int64_t block = a->block * b->block, place = a->places * b->places;
     blocks /= block, places /= place;
     x = run_reshape(run, x, 6, (int64_t[]){planes, blocks, block, places, place, done});
-    x = run_permute(run, x, (int64_t[]){0, 1, 3, 5, 2, 4});
+    x = PERMUTE(run, x, 0, 1, 3, 5, 2, 4);
     x = fold_two(run, run_reshape(run, x, 3, (int64_t[]){planes * blocks * places * done, block, place}), a, b);
     x = run_reshape(run, x, 4, (int64_t[]){planes * blocks * places, done, a->image * b->image, 1});
-    x = run_permute(run, x, (int64_t[]){0, 2, 1, 3});
+    x = PERMUTE(run, x, 0, 2, 1, 3);
     done *= a->image * b->image;
   }
   return run_put_as(run, 0, run_contiguous(run, x), dims + 2, shape);

@@ -42,7 +42,8 @@ typedef struct ort_api {
   OrtStatus *(*GetTensorElementType)(const OrtTensorTypeAndShapeInfo *info, ONNXTensorElementDataType *out);
   OrtStatus *(*GetDimensionsCount)(const OrtTensorTypeAndShapeInfo *info, size_t *out);
   OrtStatus *(*GetDimensions)(const OrtTensorTypeAndShapeInfo *info, int64_t *dim_values, size_t dim_values_length);
-  ort_slot unused3[2];
+  ort_slot unused3[1];
+  OrtStatus *(*GetTensorShapeElementCount)(const OrtTensorTypeAndShapeInfo *info, size_t *out);
   OrtStatus *(*GetTensorTypeAndShape)(const OrtValue *value, OrtTensorTypeAndShapeInfo **out);
   ort_slot unused4[12];
   OrtStatus *(*GetAllocatorWithDefaultOptions)(OrtAllocator **out);
@@ -141,6 +142,9 @@ typedef struct ort_api {
   const OrtMemoryInfo *(*EpDevice_MemoryInfo)(const OrtEpDevice *ep_device, OrtDeviceMemoryType memory_type);
   ort_slot unused29[4];
   OrtStatus *(*GetSessionOptionsConfigEntries)(const OrtSessionOptions *options, OrtKeyValuePairs **out);
+  /* Appended by API 24. */
+  ort_slot unused31[10];
+  bool (*TensorTypeAndShape_HasShape)(const OrtTensorTypeAndShapeInfo *info);
 } ort_api;
 
 /* Appended by API 24. */

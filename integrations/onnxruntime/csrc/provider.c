@@ -48,9 +48,18 @@ static OrtStatus *on_run_end(ort_ep *slots, const OrtRunOptions *options, bool s
 
 /* A size that is not known before the model runs is taken for one of these: one that any window fits into, and one that
  * goes with every other. */
-static const int64_t guesses[] = {64, 1};
+static const int64_t sizes[] = {64, 1};
+/* Where not even the rank is known, the device has to run it with both of these: what needs fewer is of one rank. */
+#define LEAST_RANK_ASKED 3u
+#define MOST_RANK_ASKED 4u
 
-static OrtStatus *describe_input(run *run, unsigned index, const OrtValueInfo *info, int64_t guess) {
+typedef struct guess {
+  int64_t size;
+  unsigned rank;
+  bool ranked; /* the guess at a rank was used */
+} guess;
+
+static OrtStatus *describe_input(run *run, unsigned index, const OrtValueInfo *info, guess *guess) {
   const OrtTypeInfo *type = NULL;
   const OrtTensorTypeAndShapeInfo *tensor = NULL;
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
@@ -63,18 +72,21 @@ static OrtStatus *describe_input(run *run, unsigned index, const OrtValueInfo *i
   if (!status && !tensor) run_refuse(run, "input %u is no tensor", index);
   if (!status && tensor) status = kw_ort->GetTensorElementType(tensor, &element);
   if (!status && tensor) status = kw_ort->GetDimensionsCount(tensor, &rank);
+  const bool ranked = !tensor || kw_ort->TensorTypeAndShape_HasShape(tensor);
+  if (!ranked) rank = guess->rank, guess->ranked = true;
   if (status || run->failed) return status;
   if (node_dtype_of(element) == KW_DTYPE_NONE)
     run_refuse(run, "input %u is of a type that Keyway does not have", index);
   if (rank > KW_MAX_RANK) run_refuse(run, "input %u has rank %zu", index, rank);
   if (run->failed) return NULL;
-  status = kw_ort->GetDimensions(tensor, shape, rank);
+  if (ranked) status = kw_ort->GetDimensions(tensor, shape, rank);
+  if (status) return status;
   for (size_t d = 0; d < rank; ++d)
-    if (shape[d] < 0) shape[d] = guess, run->guessed = true;
+    if (!ranked || shape[d] < 0) shape[d] = guess->size, run->guessed = true;
   described->ref = kw_meta(node_dtype_of(element), (uint32_t)rank, shape);
   ++run->value_count;
   run->inputs[index] = described;
-  if (!status) status = kw_ort->ValueInfo_IsConstantInitializer(info, &constant);
+  status = kw_ort->ValueInfo_IsConstantInitializer(info, &constant);
   if (!status && constant) status = kw_ort->ValueInfo_GetInitializerValue(info, &run->constants[index]);
   return status;
 }
@@ -90,7 +102,7 @@ static OrtStatus *describe_output(run *run, unsigned index, const OrtValueInfo *
   return status;
 }
 
-static OrtStatus *describe_node(run *run, int64_t guess) {
+static OrtStatus *describe_node(run *run, guess *guess) {
   const OrtValueInfo *inputs[RUN_MAX_INPUTS], *outputs[RUN_MAX_INPUTS];
   size_t input_count = 0, output_count = 0;
   OrtStatus *status = kw_ort->Node_GetNumInputs(run->node->in_graph, &input_count);
@@ -111,22 +123,46 @@ static OrtStatus *describe_node(run *run, int64_t guess) {
   return status;
 }
 
+/* Whether the device can run a node of one rank with some guess at the sizes; `why` says why not with the first. */
+static OrtStatus *ask_with_sizes(const kernel_rows *rows, run *run, guess *guess, bool *out_takes, char *why,
+                                 size_t size) {
+  node *const node = run->node;
+  kw_device *const device = run->device;
+  OrtStatus *status = NULL;
+  *out_takes = false;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !status && !*out_takes; ++i) {
+    memset(run, 0, sizeof *run);
+    run->node = node;
+    run->device = device;
+    guess->size = sizes[i];
+    status = describe_node(run, guess);
+    if (!status && !run->failed) kernel_rows_run(rows, run);
+    *out_takes = !status && !run->failed;
+    if (i == 0) snprintf(why, size, "%s", run->failed ? run->why : "");
+    if (!run->guessed) break;
+  }
+  return status;
+}
+
 /* Whether the device can run a node; `why` says why not. */
 static OrtStatus *ask(const provider *self, const OrtNode *in_graph, const kernel_rows *rows, bool *out_takes,
                       char *why, size_t size) {
   node node = {.in_graph = in_graph};
   run *run = calloc(1, sizeof *run);
   OrtStatus *status = run ? NULL : kw_ort_refuse(ORT_FAIL, "no memory to look at a node");
-  *out_takes = false;
-  for (size_t i = 0; i < sizeof guesses / sizeof *guesses && !status && !*out_takes; ++i) {
-    memset(run, 0, sizeof *run);
-    run->node = &node;
-    run->device = self->device;
-    status = describe_node(run, guesses[i]);
-    if (!status && !run->failed) kernel_rows_run(rows, run);
-    *out_takes = !status && !run->failed;
-    if (i == 0) snprintf(why, size, "%s", run->failed ? run->why : "");
-    if (!run->guessed) break;
+  guess guess = {.rank = LEAST_RANK_ASKED};
+  *out_takes = true;
+  if (run) run->node = &node, run->device = self->device;
+  for (; !status && *out_takes && guess.rank <= MOST_RANK_ASKED; ++guess.rank) {
+    status = ask_with_sizes(rows, run, &guess, out_takes, why, size);
+    if (!guess.ranked) break;
+  }
+  if (guess.ranked && !*out_takes) { /* the first reason is of a guess that nobody sees */
+    char of[64];
+    snprintf(of, sizeof of, "the rank of an input is not known, and of rank %u: ", guess.rank - 1);
+    memmove(why + strlen(of), why, size - strlen(of));
+    memcpy(why, of, strlen(of));
+    why[size - 1] = 0;
   }
   node_end(&node);
   free(run);

@@ -310,21 +310,17 @@ static const void *fetch(run *run, const void *address, size_t bytes) {
 /* The elements of a value in host memory. */
 static const void *host_data(run *run, const OrtValue *from, ONNXTensorElementDataType *out_type, size_t *out_count) {
   OrtTensorTypeAndShapeInfo *info = NULL;
-  int64_t shape[KW_MAX_RANK];
-  size_t rank = 0;
   void *data = NULL;
   OrtStatus *status = kw_ort->GetTensorTypeAndShape(from, &info);
-  *out_count = 1;
+  *out_count = 0;
   if (!status) status = kw_ort->GetTensorElementType(info, out_type);
-  if (!status) status = kw_ort->GetDimensionsCount(info, &rank);
-  if (!status) status = kw_ort->GetDimensions(info, shape, rank < KW_MAX_RANK ? rank : KW_MAX_RANK);
+  if (!status) status = kw_ort->GetTensorShapeElementCount(info, out_count);
   if (!status) status = kw_ort->GetTensorMutableData((OrtValue *)(uintptr_t)from, &data);
   if (info) kw_ort->ReleaseTensorTypeAndShapeInfo(info);
   if (status) {
     fail_ort(run, status);
     return NULL;
   }
-  for (size_t d = 0; d < rank; ++d) *out_count *= (size_t)shape[d];
   return kw_address_device(data) ? fetch(run, data, *out_count * kw_dtype_size(node_dtype_of(*out_type))) : data;
 }
 
@@ -525,6 +521,7 @@ value *run_output(run *run, unsigned output, kw_dtype dtype, unsigned rank, cons
   if (run_asks(run)) {
     wrapped = new_value(run);
     if (!wrapped || !put_dtype(run, output, dtype)) return NULL;
+    if (rank > KW_MAX_RANK) return run_refuse(run, "output %u of rank %u", output, rank), NULL;
     wrapped->ref = kw_meta(
         output < RUN_MAX_RESULTS && run->output_dtypes[output] != KW_DTYPE_NONE ? run->output_dtypes[output] : dtype,
         rank, shape);

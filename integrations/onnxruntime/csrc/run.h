@@ -130,7 +130,10 @@ bool run_wants(const run *run, unsigned output);
 value *run_view(run *run, const value *of, unsigned rank, const int64_t *shape, const int64_t *strides, int64_t offset);
 /* The same bits as a dtype that ops compute on: what is only moved. */
 value *run_bits(run *run, const value *of);
-value *run_permute(run *run, const value *of, const int64_t *dims);
+value *run_permute(run *run, const value *of, const int64_t *dims);                     /* as many as its rank */
+value *run_permute_rank(run *run, const value *of, unsigned rank, const int64_t *dims); /* refuses another rank */
+#define PERMUTE(run, of, ...) \
+  run_permute_rank(run, of, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
 /* Of any value: copied where its elements do not lie one after the other. */
 value *run_reshape(run *run, const value *of, unsigned rank, const int64_t *shape);
 value *run_flatten(run *run, const value *of, unsigned axis); /* [product before axis, product from it] */

@@ -65,9 +65,14 @@ static int64_t elements(unsigned rank, const int64_t *shape) {
   return count;
 }
 
+/* Whether there is room for shapes of a rank. */
+static bool holds(run *run, unsigned rank) {
+  return rank <= KW_MAX_RANK || run_refuse(run, "rank %u", rank);
+}
+
 value *run_empty(run *run, kw_dtype dtype, unsigned rank, const int64_t *shape) {
   kw_tensor_ref ref;
-  if (run->failed) return NULL;
+  if (run->failed || !holds(run, rank)) return NULL;
   ref = kw_meta(dtype, rank, shape);
   ref.numel = elements(rank, shape);
   return make(run, NULL, &ref, 0);
@@ -91,11 +96,7 @@ value *run_bits(run *run, const value *of) {
 value *run_view(run *run, const value *of, unsigned rank, const int64_t *shape, const int64_t *strides,
                 int64_t offset) {
   kw_tensor_ref ref;
-  if (run->failed || !of) return NULL;
-  if (rank > KW_MAX_RANK) {
-    run_refuse(run, "rank %u", rank);
-    return NULL;
-  }
+  if (run->failed || !of || !holds(run, rank)) return NULL;
   ref = kw_meta(of->ref.dtype, rank, shape);
   ref.numel = elements(rank, shape);
   if (strides) memcpy(ref.strides, strides, rank * sizeof *strides);
@@ -114,6 +115,12 @@ value *run_permute(run *run, const value *of, const int64_t *dims) {
   return run_view(run, of, of->ref.rank, shape, strides, 0);
 }
 
+value *run_permute_rank(run *run, const value *of, unsigned rank, const int64_t *dims) {
+  if (run->failed || !of) return NULL;
+  if (of->ref.rank != rank) return run_refuse(run, "rank %u, not %u", of->ref.rank, rank), NULL;
+  return run_permute(run, of, dims);
+}
+
 value *run_contiguous(run *run, const value *of) {
   if (run->failed || !of) return NULL;
   return contiguous(&of->ref) ? (value *)(uintptr_t)of : CALL(run, "clone", arg(of));
@@ -121,7 +128,7 @@ value *run_contiguous(run *run, const value *of) {
 
 value *run_reshape(run *run, const value *of, unsigned rank, const int64_t *shape) {
   const value *whole = run_contiguous(run, of);
-  if (!whole) return NULL;
+  if (!whole || !holds(run, rank)) return NULL;
   if (elements(rank, shape) != elements(whole->ref.rank, whole->ref.shape)) {
     if (run->guessed && run_asks(run)) return run_empty(run, of->ref.dtype, rank, shape);
     run_refuse(run, "a reshape of %lld elements to %lld", (long long)elements(whole->ref.rank, whole->ref.shape),
@@ -134,6 +141,7 @@ value *run_reshape(run *run, const value *of, unsigned rank, const int64_t *shap
 value *run_flatten(run *run, const value *of, unsigned axis) {
   int64_t shape[2];
   if (run->failed || !of) return NULL;
+  if (axis > of->ref.rank) return run_refuse(run, "axis %u of rank %u", axis, of->ref.rank), NULL;
   shape[0] = elements(axis, of->ref.shape);
   shape[1] = elements(of->ref.rank - axis, of->ref.shape + axis);
   return run_reshape(run, of, 2, shape);
@@ -141,7 +149,7 @@ value *run_flatten(run *run, const value *of, unsigned axis) {
 
 value *run_expand(run *run, const value *of, unsigned rank, const int64_t *shape) {
   int64_t strides[KW_MAX_RANK];
-  if (run->failed || !of) return NULL;
+  if (run->failed || !of || !holds(run, rank)) return NULL;
   if (of->ref.rank > rank) return run_refuse(run, "an expand of rank %u to %u", of->ref.rank, rank), NULL;
   for (unsigned d = 0; d < rank; ++d) {
     const int64_t before = (int64_t)d - ((int64_t)rank - of->ref.rank);
@@ -157,6 +165,7 @@ value *run_expand(run *run, const value *of, unsigned rank, const int64_t *shape
 value *run_slice(run *run, const value *of, unsigned dim, int64_t start, int64_t count, int64_t step) {
   int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
   if (run->failed || !of) return NULL;
+  if (dim >= of->ref.rank) return run_refuse(run, "dimension %u of rank %u", dim, of->ref.rank), NULL;
   memcpy(shape, of->ref.shape, sizeof shape);
   memcpy(strides, of->ref.strides, sizeof strides);
   shape[dim] = count;
@@ -172,7 +181,7 @@ value *run_cast(run *run, const value *of, kw_dtype dtype) {
 
 value *run_unsqueeze(run *run, const value *of, unsigned dim) {
   int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
-  if (run->failed || !of || of->ref.rank == KW_MAX_RANK) return NULL;
+  if (run->failed || !of || !holds(run, of->ref.rank + 1u)) return NULL;
   for (unsigned d = 0; d <= of->ref.rank; ++d) {
     shape[d] = d == dim ? 1 : of->ref.shape[d - (d > dim)];
     strides[d] = d == dim ? 1 : of->ref.strides[d - (d > dim)];

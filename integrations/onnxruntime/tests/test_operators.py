@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators whose mapping ONNX's backend tests do not go through in all its ways, beside NumPy or ONNX Runtime's CPU."""
 
+import re
+
 import numpy
+import onnx
 import onnxruntime
 import onnxruntime_keyway
 import pytest
 from conftest import FLOAT, INT64, model, node
+from onnx import helper
 
 
 def beside_the_cpu(made, device, feeds, bound=1e-5):
@@ -84,3 +88,79 @@ def test_numbers_of_64_bits_without_a_sign(device, operator):
         "Max": numpy.maximum, "Min": numpy.minimum, "BitShift": numpy.right_shift,
     }  # fmt: skip
     assert numpy.array_equal(onnxruntime_keyway.session(made, device).run(None, {"x": x, "y": y})[0], numbers[operator](x, y))
+
+
+def unranked(operator, inputs, constants=(), opset=17, **attributes):
+    """A model of one node of which not even the ranks of inputs are known: {name: type}; or (type, shape)."""
+    made = helper.make_node(operator, [*inputs, *dict(constants)], ["y"], **attributes)
+    infos = {name: each if isinstance(each, tuple) else (each, None) for name, each in inputs.items()}
+    named = [helper.make_tensor_value_info(name, *each) for name, each in infos.items()]
+    initializers = [onnx.numpy_helper.from_array(array, name) for name, array in dict(constants).items()]
+    graph = helper.make_graph([made], "test", named, [onnx.ValueInfoProto(name="y")], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
+
+
+def test_ranks_that_are_not_known(device):
+    """What runs whatever they are is taken."""
+    x = numpy.arange(6, dtype="f4").reshape(1, 2, 3) - 2
+    beside_the_cpu(unranked("Relu", {"x": FLOAT}), device, {"x": x})
+    for shape in ((3,), (3, 4), (1, 3, 2)):
+        beside_the_cpu(unranked("MatMul", {"a": FLOAT, "b": FLOAT}), device, {"a": x, "b": numpy.ones(shape, "f4")})
+    beside_the_cpu(unranked("Trilu", {"x": FLOAT}), device, {"x": x})
+    with pytest.raises(Exception, match="Gemm: the rank of an input is not known, and of rank 3: "):
+        onnxruntime_keyway.session(unranked("Gemm", {"a": FLOAT, "b": FLOAT}, transA=1), device)
+
+
+RANK = 16  # that Keyway has
+
+
+@pytest.mark.parametrize(
+    "made, what",
+    [
+        (model([node("Relu", "x", "y")], {"x": (FLOAT, [1] * 17)}, {"y": (FLOAT, [1] * 17)}), "input 0 has rank 17"),
+        (
+            model(
+                [node("OneHot", "places depth numbers", "y")],
+                {"places": (INT64, [1] * RANK)},
+                {"y": (FLOAT, [1] * RANK + [4])},
+                {"depth": numpy.array(4), "numbers": numpy.array([0, 1], "f4")},
+            ),
+            "rank 17",
+        ),
+        (
+            model(
+                [node("Unsqueeze", "x axes", "y")],
+                {"x": (FLOAT, [1] * RANK)},
+                {"y": (FLOAT, [1] * (RANK + 1))},
+                {"axes": numpy.array([0])},
+            ),
+            "rank 17",
+        ),
+        (
+            model([node("Trilu", "x k", "y")], {"x": (FLOAT, [3, 3])}, {"y": (FLOAT, [3, 3])}, {"k": numpy.ones([1] * 40, "i8")}),
+            "input 1 has rank 40",
+        ),
+    ],
+    ids=["an input", "one more", "one more that is named", "a number on the host"],
+)
+def test_ranks_beyond_those_of_keyway(device, made, what):
+    """Are refused, and nothing is read or written behind the arrays that hold shapes."""
+    with pytest.raises(Exception, match=re.escape(what)):
+        onnxruntime_keyway.session(made, device)
+
+
+def test_a_number_of_a_rank_beyond_those_of_keyway(device):
+    """That only shows when it is read, on the host."""
+    made = unranked("Trilu", {"x": (FLOAT, [3, 3]), "k": INT64})
+    got = onnxruntime_keyway.session(made, device).run(None, {"x": numpy.ones((3, 3), "f4"), "k": numpy.ones([1] * 40, "i8")})[0]
+    assert numpy.array_equal(got, numpy.triu(numpy.ones((3, 3)), 1))
+
+
+def test_columns_of_more_dimensions_than_there_are_guesses(device):
+    """Sizes that are not known before the model runs, of eight dimensions of space."""
+    sizes = {"image": numpy.full(8, 2), "block": numpy.full(8, 1)}
+    x = numpy.arange(256, dtype="f4").reshape(1, 1, 256)
+    inputs = {"x": (FLOAT, [1, 1, 256]), **{name: (INT64, [8]) for name in sizes}}
+    made = model([node("Col2Im", "x image block", "y")], inputs, {"y": (FLOAT, [1, None, *[None] * 8])}, opset=18)
+    got = onnxruntime_keyway.session(made, device).run(None, {"x": x, **sizes})[0]
+    assert numpy.array_equal(got, x.reshape(1, 1, *[2] * 8))
