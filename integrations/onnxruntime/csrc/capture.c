@@ -81,6 +81,12 @@ static captured *find_or_make(captures *captures, int annotation) {
   return *link;
 }
 
+/* A run of this thread's that nobody has ended. */
+static void abandon(void) {
+  if (current.stream) kw_graph_end(current.stream, NULL);
+  memset(&current, 0, sizeof current);
+}
+
 /* ---- Of a run ---------------------------------------------------------------------------------------------------- */
 
 OrtStatus *capture_on_run_start(provider *self, const OrtRunOptions *options) {
@@ -88,6 +94,7 @@ OrtStatus *capture_on_run_start(provider *self, const OrtRunOptions *options) {
   const int annotation = text ? atoi(text) : 0;
   captured *as;
   bool records;
+  if (current.of == self) abandon();
   if (!self->captures || !self->has_nodes || annotation == -1) return NULL;
   pthread_mutex_lock(&self->captures->mutex);
   as = find_or_make(self->captures, annotation);
@@ -157,6 +164,10 @@ OrtStatus *capture_on_run_end(provider *self) {
   if (!current.records && current.nodes > as->nodes) as->nodes = current.nodes;
   if (current.nodes < as->nodes) current.failed = true;
   pthread_mutex_unlock(&self->captures->mutex);
+  if (current.records && current.nodes == 0 && !current.failed)
+    return kw_ort_refuse(ORT_EP_FAIL,
+                         "Keyway: the run cannot be captured: other threads than its own computed its nodes, as "
+                         "execution mode ORT_PARALLEL has it. Take ORT_SEQUENTIAL");
   if (!current.stream) return NULL;
   if (current.failed) return kw_ort_status(kw_graph_end(current.stream, NULL), "the end of a capture");
   return finish(current.stream, as, &self->captures->mutex);

@@ -16,7 +16,7 @@ const ort_ep_api *kw_ort_eps;
 uint32_t kw_ort_api_version;
 
 OrtStatus *kw_ort_refuse(OrtErrorCode code, const char *format, ...) {
-  char text[2048];
+  char text[KW_ORT_TEXT];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
@@ -77,6 +77,7 @@ static OrtStatus *offer(factory *self, uint32_t index, OrtEpDevice **out_device)
   kw_device_entry entry = {.struct_size = sizeof entry};
   OrtKeyValuePairs *metadata = NULL, *found_by = NULL;
   OrtStatus *status = kw_ort_status(kw_device_get_entry(index, &entry), "a device of the list");
+  *out_device = NULL;
   if (status) return status;
   kw_ort->CreateKeyValuePairs(&metadata);
   kw_ort->CreateKeyValuePairs(&found_by);
@@ -94,6 +95,7 @@ static OrtStatus *offer(factory *self, uint32_t index, OrtEpDevice **out_device)
     status = kw_ort_memory_info(index, types[i], memory);
     if (!status) status = kw_ort_eps->EpDevice_AddAllocatorInfo(*out_device, *memory);
   }
+  if (status && *out_device) kw_ort_eps->ReleaseEpDevice(*out_device), *out_device = NULL;
   ++self->offered_count;
   kw_ort->ReleaseKeyValuePairs(found_by);
   kw_ort->ReleaseKeyValuePairs(metadata);

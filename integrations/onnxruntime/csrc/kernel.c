@@ -118,8 +118,8 @@ static OrtStatus *compute(ort_kernel *slots, OrtKernelContext *context) {
   run->handle = stream_of(context);
   run->stream = kw_ort_stream_for(run->handle, run->device);
   run->input_count = (unsigned)count;
-  kw_ort_stream_use(run->stream);
-  status = capture_before_node(self->provider, run->stream);
+  status = kw_ort_stream_use(self->provider, run->stream);
+  if (!status) status = capture_before_node(self->provider, run->stream);
   if (status) {
     free(run);
     return status;

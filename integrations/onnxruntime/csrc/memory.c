@@ -150,7 +150,7 @@ static kw_status copy_between(const kw_tensor *from, kw_stream *from_stream, kw_
   if (status != KW_OK || !waits) return status;
   if (from_stream != to_stream) status = kw_stream_synchronize(from_stream);
   written = kw_stream_synchronize(to_stream);
-  return status != KW_OK ? status : written;
+  return written != KW_OK ? written : status; /* whose text is the newest */
 }
 
 static kw_status copy_to_device(const void *from, kw_tensor *to, kw_stream *stream) {

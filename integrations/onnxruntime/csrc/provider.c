@@ -23,8 +23,11 @@ static OrtStatus *get_kernel_registry(ort_ep *slots, const OrtKernelRegistry **o
 }
 
 static OrtStatus *on_run_start(ort_ep *slots, const OrtRunOptions *options) {
-  weights_forget((const provider *)slots); /* where ONNX Runtime does not say that the session has begun */
-  return capture_on_run_start((provider *)slots, options);
+  provider *self = (provider *)slots;
+  weights_forget(self); /* where ONNX Runtime does not say that the session has begun */
+  OrtStatus *status = capture_on_run_start(self, options);
+  if (!status) ++self->running; /* otherwise no end follows */
+  return status;
 }
 
 static OrtStatus *on_initialization_end(ort_ep *slots) {
@@ -37,9 +40,9 @@ static OrtStatus *on_run_end(ort_ep *slots, const OrtRunOptions *options, bool s
   OrtStatus *status = capture_on_run_end(self);
   (void)options;
   (void)sync_stream;
-  if (!status) return kw_ort_stream_settle(self->device);
-  OrtStatus *same = kw_ort_stream_settle(self->device);
-  if (same) kw_ort->ReleaseStatus(same);
+  OrtStatus *late = kw_ort_stream_settle(self, --self->running == 0);
+  if (!status) return late;
+  if (late) kw_ort->ReleaseStatus(late);
   return status;
 }
 
@@ -123,9 +126,9 @@ static OrtStatus *describe_node(run *run, guess *guess) {
   return status;
 }
 
-/* Whether the device can run a node of one rank with some guess at the sizes; `why` says why not with the first. */
-static OrtStatus *ask_with_sizes(const kernel_rows *rows, run *run, guess *guess, bool *out_takes, char *why,
-                                 size_t size) {
+/* Whether the device can run a node of one rank with some guess at the sizes; `why` [KW_ORT_TEXT] says why not with
+ * the first. */
+static OrtStatus *ask_with_sizes(const kernel_rows *rows, run *run, guess *guess, bool *out_takes, char *why) {
   node *const node = run->node;
   kw_device *const device = run->device;
   OrtStatus *status = NULL;
@@ -138,15 +141,15 @@ static OrtStatus *ask_with_sizes(const kernel_rows *rows, run *run, guess *guess
     status = describe_node(run, guess);
     if (!status && !run->failed) kernel_rows_run(rows, run);
     *out_takes = !status && !run->failed;
-    if (i == 0) snprintf(why, size, "%s", run->failed ? run->why : "");
+    if (i == 0) strcpy(why, run->failed ? run->why : "");
     if (!run->guessed) break;
   }
   return status;
 }
 
-/* Whether the device can run a node; `why` says why not. */
+/* Whether the device can run a node; `why` [KW_ORT_TEXT] says why not. */
 static OrtStatus *ask(const provider *self, const OrtNode *in_graph, const kernel_rows *rows, bool *out_takes,
-                      char *why, size_t size) {
+                      char *why) {
   node node = {.in_graph = in_graph};
   run *run = calloc(1, sizeof *run);
   OrtStatus *status = run ? NULL : kw_ort_refuse(ORT_FAIL, "no memory to look at a node");
@@ -154,15 +157,15 @@ static OrtStatus *ask(const provider *self, const OrtNode *in_graph, const kerne
   *out_takes = true;
   if (run) run->node = &node, run->device = self->device;
   for (; !status && *out_takes && guess.rank <= MOST_RANK_ASKED; ++guess.rank) {
-    status = ask_with_sizes(rows, run, &guess, out_takes, why, size);
+    status = ask_with_sizes(rows, run, &guess, out_takes, why);
     if (!guess.ranked) break;
   }
   if (guess.ranked && !*out_takes) { /* the first reason is of a guess that nobody sees */
     char of[64];
     snprintf(of, sizeof of, "the rank of an input is not known, and of rank %u: ", guess.rank - 1);
-    memmove(why + strlen(of), why, size - strlen(of));
+    memmove(why + strlen(of), why, KW_ORT_TEXT - strlen(of));
     memcpy(why, of, strlen(of));
-    why[size - 1] = 0;
+    why[KW_ORT_TEXT - 1] = 0;
   }
   node_end(&node);
   free(run);
@@ -200,7 +203,7 @@ static OrtStatus *look_at(provider *self, const OrtNode *in_graph, OrtEpGraphSup
   const char *name = "", *op_type = "", *domain = "";
   const OrtKernelDef *definition = NULL;
   const kernel_rows *rows;
-  char why[600] = "";
+  char why[KW_ORT_TEXT] = "";
   bool takes = false;
   int since = 0;
   OrtStatus *status = kw_ort->Node_GetOperatorType(in_graph, &op_type);
@@ -215,7 +218,7 @@ static OrtStatus *look_at(provider *self, const OrtNode *in_graph, OrtEpGraphSup
   } else if (!rows) {
     snprintf(why, sizeof why, "the operator is not mapped in its version %d", since);
   } else {
-    status = ask(self, in_graph, rows, &takes, why, sizeof why);
+    status = ask(self, in_graph, rows, &takes, why);
   }
   if (!status && takes) status = kw_ort_eps->EpGraphSupportInfo_AddSingleNode(support, in_graph);
   if (!status && takes) status = note_host_inputs(self, in_graph, rows->rows->host_inputs);
@@ -319,6 +322,7 @@ OrtStatus *kw_ort_provider_create(factory *factory, const char *device, const Or
 void kw_ort_provider_release(ort_ep *slots) {
   provider *self = (provider *)slots;
   weights_forget(self);
+  kw_ort_stream_forget(self);
   capture_end(self);
   if (self->device) kw_device_close(self->device);
   free(self->host_input);

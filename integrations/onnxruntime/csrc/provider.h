@@ -13,6 +13,9 @@
 /* In ONNX Runtime's descriptions of memory: no vendor of PCI devices has this number. */
 #define KW_ORT_VENDOR_ID 0x4b57u
 
+/* Bytes of a text for people: what failed where, and the whole chain of Keyway's message. */
+#define KW_ORT_TEXT 4608
+
 /* As many of a plugin's devices are offered; ONNX Runtime asks for no more. */
 #define KW_ORT_DEVICES_AT_MOST 16
 
@@ -50,6 +53,7 @@ typedef struct provider {
   char *report;                 /* a file that gets a line for each node; NULL: none */
   captures *captures;           /* NULL: runs are not captured */
   bool has_nodes;               /* kernels were made for it */
+  _Atomic unsigned running;     /* runs that have begun and not ended */
   char *host_input;             /* an input of the model that a node reads on the host; NULL: there is none */
   _Atomic(profiler *) profiler; /* NULL: the session does not profile */
 } provider;
@@ -80,10 +84,13 @@ kw_stream *kw_ort_stream_of(const OrtSyncStream *of);
 kw_stream *kw_ort_stream_for(const void *handle, kw_device *device);
 /* The same; the default stream then does its next work after all that the streams of runs were given until now. */
 kw_status kw_ort_stream_behind(const void *handle, kw_device *device, kw_stream **out_stream);
-/* A node of the calling thread's run uses it. */
-void kw_ort_stream_use(kw_stream *stream);
-/* At the end of that run: waits, and returns the errors of its work. */
-OrtStatus *kw_ort_stream_settle(kw_device *device);
+/* A node that the calling thread computes uses it. */
+OrtStatus *kw_ort_stream_use(const provider *of, kw_stream *stream);
+/* At the end of the calling thread's run: waits for what that has used and nobody has waited for, and returns the first
+ * error of it. `last`: no other run goes on, and what other threads have used is waited for, too. */
+OrtStatus *kw_ort_stream_settle(const provider *of, bool last);
+/* It ends, and its runs have. */
+void kw_ort_stream_forget(const provider *of);
 
 /* interop.c */
 OrtStatus *kw_ort_importer_create(const OrtEpDevice *of, ort_external_importer **out_importer);

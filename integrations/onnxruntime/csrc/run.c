@@ -16,7 +16,7 @@
 
 run *run_make(void) {
   run *made = malloc(sizeof *made);
-  if (made) memset(made, 0, offsetof(run, host));
+  if (made) memset(made, 0, offsetof(run, why));
   return made;
 }
 
@@ -107,7 +107,8 @@ static kw_status stand_in_for_output(run *run, const kw_tensor_ref *meta, void *
       kw_tensor_retain(*out_tensor = run->host_outputs[i].tensor);
       return KW_OK;
     }
-  if (run->host_output_count == RUN_MAX_INPUTS) return KW_ERR_UNSUPPORTED;
+  if (run->host_output_count == RUN_MAX_INPUTS)
+    return run_refuse(run, "more than %d outputs in host memory", RUN_MAX_INPUTS), KW_ERR_UNSUPPORTED;
   status = kw_tensor_create_on(run->stream, meta->dtype, meta->rank, meta->shape, out_tensor);
   if (status != KW_OK) return status;
   kw_tensor_retain(*out_tensor);
@@ -324,12 +325,10 @@ static const void *host_data(run *run, const OrtValue *from, ONNXTensorElementDa
   return kw_address_device(data) ? fetch(run, data, *out_count * kw_dtype_size(node_dtype_of(*out_type))) : data;
 }
 
-bool run_has_ints(const run *run, unsigned index) {
-  const OrtValue *found = NULL;
+bool run_has_ints(run *run, unsigned index) {
   if (index >= run->input_count) return false;
   if (run_asks(run)) return run->inputs[index] || run->constants[index];
-  if (kw_ort->KernelContext_GetInput(run->context, index, &found)) return false;
-  return found != NULL;
+  return input_value(run, index) != NULL;
 }
 
 bool run_ints(run *run, unsigned index, ints *out_ints) {

@@ -13,6 +13,7 @@
 #include <keyway/keyway.h>
 
 #include "node.h"
+#include "provider.h"
 
 #define RUN_MAX_INPUTS 64
 #define RUN_MAX_VALUES 160
@@ -47,7 +48,6 @@ typedef struct run {
   bool widens;                               /* an input was unsigned, and is wider now: run_widened */
   bool failed;
   kw_status status;
-  char why[600];
   struct {
     kw_tensor *tensor; /* a reference */
     void *host;
@@ -55,6 +55,7 @@ typedef struct run {
   unsigned host_output_count;
   unsigned value_count;
   /* What follows is large, and is not cleared for each run. */
+  char why[KW_ORT_TEXT];                     /* once it has failed */
   char host[RUN_MAX_INTS * sizeof(int64_t)]; /* numbers of an input that lay on the device all the same */
   value values[RUN_MAX_VALUES];
 } run;
@@ -82,7 +83,7 @@ value *run_raw_input(run *run, unsigned index); /* as it is */
 /* The numbers of an input that lies in host memory, all converted to i64. False where they are not known before the
  * node runs, and without that input. */
 bool run_ints(run *run, unsigned index, ints *out_ints);
-bool run_has_ints(const run *run, unsigned index);
+bool run_has_ints(run *run, unsigned index);
 /* The same, with a guess where they are not known yet. */
 void run_ints_or(run *run, unsigned index, ints *out_ints, const int64_t *guess, unsigned count);
 /* The first element of a float or integer input in host memory. */

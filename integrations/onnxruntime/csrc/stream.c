@@ -61,27 +61,82 @@ kw_status kw_ort_stream_behind(const void *handle, kw_device *device, kw_stream 
   return status;
 }
 
-/* What this thread's run has used, a stream a device. ONNX Runtime does not wait for a stream any more after a run that
- * failed, and gives it to a later one: so that this one is not told of the failure, OnRunEnd waits for it. */
-static _Thread_local kw_stream *used[4];
+/* ---- What runs have used -------------------------------------------------------------------------------------------
+ *
+ * After OnRunEnd ONNX Runtime waits for the streams of a run that went well, and not for those of one that failed,
+ * which it gives to a later run: so that this one is not told of the failure, OnRunEnd waits for them. Other threads
+ * than the one that begins and ends a run may compute its nodes (ORT_PARALLEL), and nothing says of which run they are:
+ * what is left of such the last run that ends waits for. (Of runs of one session at once one may then be told of
+ * another's failure; none is lost.)
+ */
 
-void kw_ort_stream_use(kw_stream *stream) {
-  const size_t count = sizeof used / sizeof *used;
-  for (size_t i = 0; i < count && stream; ++i) {
-    if (used[i] && kw_stream_device(used[i]) != kw_stream_device(stream)) continue;
-    used[i] = stream;
-    return;
+typedef struct use {
+  const provider *of;
+  kw_stream *stream;
+  pthread_t thread;
+  struct use *next;
+} use;
+
+static use *uses; /* under the mutex: since somebody has waited for the stream */
+
+OrtStatus *kw_ort_stream_use(const provider *of, kw_stream *stream) {
+  use *known;
+  pthread_mutex_lock(&mutex);
+  for (known = uses; known && !(known->of == of && known->stream == stream);) known = known->next;
+  if (!known && (known = calloc(1, sizeof *known)) != NULL) {
+    *known = (use){.of = of, .stream = stream, .next = uses};
+    uses = known;
+  }
+  if (known) known->thread = pthread_self();
+  pthread_mutex_unlock(&mutex);
+  return known ? NULL : kw_ort_refuse(ORT_FAIL, "no memory for a note of a stream");
+}
+
+/* Takes those uses out that are of the stream (NULL: any), of the provider (NULL: any) and of the thread (NULL: any).
+ */
+static use *take(const kw_stream *stream, const provider *of, const pthread_t *thread) {
+  use *taken = NULL;
+  pthread_mutex_lock(&mutex);
+  for (use **link = &uses, *each; (each = *link) != NULL;) {
+    if ((stream && each->stream != stream) || (of && each->of != of) ||
+        (thread && !pthread_equal(each->thread, *thread))) {
+      link = &each->next;
+      continue;
+    }
+    *link = each->next;
+    each->next = taken;
+    taken = each;
+  }
+  pthread_mutex_unlock(&mutex);
+  return taken;
+}
+
+static void forget(use *taken) {
+  for (use *next; taken; taken = next) {
+    next = taken->next;
+    free(taken);
   }
 }
 
-OrtStatus *kw_ort_stream_settle(kw_device *device) {
-  for (size_t i = 0; i < sizeof used / sizeof *used; ++i) {
-    kw_stream *stream = used[i];
-    if (!stream || kw_stream_device(stream) != device) continue;
-    used[i] = NULL;
-    return kw_ort_status(kw_stream_synchronize(stream), "the run's work on the device");
+/* Waits for all of them; of errors the first. */
+static OrtStatus *wait_for(use *taken) {
+  OrtStatus *first = NULL;
+  for (const use *each = taken; each; each = each->next) {
+    OrtStatus *status = kw_ort_status(kw_stream_synchronize(each->stream), "the run's work on the device");
+    if (first && status) kw_ort->ReleaseStatus(status);
+    if (!first) first = status;
   }
-  return kw_ort_status(kw_device_synchronize(device), "the run's work on the device");
+  forget(taken);
+  return first;
+}
+
+OrtStatus *kw_ort_stream_settle(const provider *of, bool last) {
+  const pthread_t self = pthread_self();
+  return wait_for(take(NULL, of, last ? NULL : &self));
+}
+
+void kw_ort_stream_forget(const provider *of) {
+  forget(take(NULL, of, NULL));
 }
 
 /* ---- Notifications ----------------------------------------------------------------------------------------------- */
@@ -97,7 +152,10 @@ static OrtStatus *activate(ort_sync_notification *slots) {
 }
 
 static OrtStatus *wait_on_device(ort_sync_notification *slots, OrtSyncStream *consumer) {
-  return kw_ort_status(kw_stream_wait_event(kw_ort_stream_of(consumer), ((notification *)slots)->event),
+  kw_stream *stream = kw_ort_stream_of(consumer);
+  kw_event *event = ((notification *)slots)->event;
+  /* A stream of others knows nothing of Keyway's events. */
+  return kw_ort_status(stream ? kw_stream_wait_event(stream, event) : kw_event_synchronize(event),
                        "a wait for an event");
 }
 
@@ -135,6 +193,7 @@ static void stream_release(ort_sync_stream *slots) {
   while (*place != self) place = &(*place)->next;
   *place = self->next;
   pthread_mutex_unlock(&mutex);
+  forget(take(self->stream, NULL, NULL));
   kw_event_destroy(self->passed);
   kw_stream_destroy(self->stream);
   kw_device_close(device);
@@ -146,8 +205,10 @@ static void *get_handle(ort_sync_stream *slots) {
 }
 
 static OrtStatus *flush(ort_sync_stream *slots) {
-  if (capture_records(((stream *)slots)->stream)) return NULL; /* what is recorded runs when it ends: capture.c */
-  return kw_ort_status(kw_stream_synchronize(((stream *)slots)->stream), "the run's work on the device");
+  kw_stream *stream = ((struct stream *)slots)->stream;
+  if (capture_records(stream)) return NULL; /* what is recorded runs when it ends: capture.c */
+  forget(take(stream, NULL, NULL));
+  return kw_ort_status(kw_stream_synchronize(stream), "the run's work on the device");
 }
 
 OrtStatus *kw_ort_stream_create(const OrtMemoryDevice *memory, ort_sync_stream **out_stream) {

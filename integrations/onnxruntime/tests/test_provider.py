@@ -381,6 +381,83 @@ def test_a_bound_run_that_fails_and_then_one_that_does_not(device, graph):
         assert y.numpy().tolist() == [[6, 7], [0, 1]]
 
 
+def in_mode(name):
+    options = onnxruntime.SessionOptions()
+    options.execution_mode = getattr(onnxruntime.ExecutionMode, name)
+    options.inter_op_num_threads = 2
+    return options
+
+
+MODES = pytest.mark.parametrize("mode", ["ORT_SEQUENTIAL", "ORT_PARALLEL"])
+
+
+@MODES
+def test_a_run_that_fails_beside_the_device(device, mode):
+    """What its work on the device would have told in the end is not told to the next run, whichever thread computed its nodes."""
+    nodes = [
+        node("Gather", "table places", "y", axis=0),
+        *(node("Erf", f"e{i}", f"e{i + 1}") for i in range(20)),  # on ONNX Runtime's CPU, until the device has begun
+        node("Reshape", "e20 shape", "z"),
+    ]
+    inputs = {"places": (INT64, [2]), "e0": (FLOAT, [1 << 16]), "shape": (INT64, [1])}
+    outputs = {"y": (FLOAT, [2, 2]), "z": (FLOAT, ["m"])}
+    mixed = model(nodes, inputs, outputs, {"table": numpy.arange(8, dtype="f4").reshape(4, 2)})
+    session = onnxruntime_keyway.session(mixed, device, session_options=in_mode(mode), fallback=True, operators="Gather")
+    assert {each.operator for each in session.placement if each.device} == {"Gather"}
+    places, y = value(numpy.array([1, 9]), device), value(numpy.zeros((2, 2), "f4"), device)
+    binding = bound(session, {"places": places}, {"y": y})
+    binding.bind_cpu_input("e0", numpy.zeros(1 << 16, "f4"))
+    binding.bind_output("z", "cpu")
+    for _ in range(5):
+        places.update_inplace(numpy.array([1, 9]))
+        binding.bind_cpu_input("shape", numpy.array([7]))
+        with pytest.raises(Exception, match="(?i)reshape"):
+            session.run_with_iobinding(binding)
+        places.update_inplace(numpy.array([3, -4]))
+        binding.bind_cpu_input("shape", numpy.array([1 << 16]))
+        session.run_with_iobinding(binding)
+        assert y.numpy().tolist() == [[6, 7], [0, 1]]
+
+
+@MODES
+def test_runs_that_fail_beside_others(device, mode):
+    """Of two sessions at once the one whose runs fail is told of it, each time, and the other one never."""
+    wrong, ends = [], threading.Event()
+
+    def fail():
+        session = onnxruntime_keyway.session(LOOK_UP, device, session_options=in_mode(mode))
+        binding = bound(session, {"places": value(numpy.array([1, 9]), device)}, {"y": value(numpy.zeros((2, 2), "f4"), device)})
+        while not ends.is_set():
+            try:
+                session.run_with_iobinding(binding)
+                wrong.append("it was not told")
+            except Exception as error:
+                if "out of range" not in str(error):
+                    wrong.append(str(error))
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    try:
+        session = onnxruntime_keyway.session(LAYER, device, session_options=in_mode(mode))
+        y = value(LAYER_OF_X * 0, device)
+        binding = bound(session, {"x": value(X, device)}, {"y": y})
+        for _ in range(200):
+            session.run_with_iobinding(binding)
+        assert numpy.array_equal(y.numpy(), LAYER_OF_X)
+    finally:
+        ends.set()
+        thread.join()
+    assert not wrong, wrong[:3]
+
+
+@captures
+def test_nodes_of_other_threads_are_not_captured():
+    session = onnxruntime_keyway.session(FIXED_LAYER, "cpu:0", session_options=in_mode("ORT_PARALLEL"), graph=True)
+    binding = bound(session, {"x": value(X, "cpu:0")}, {"y": value(LAYER_OF_X, "cpu:0")})
+    with pytest.raises(Exception, match="cannot be captured: other threads than its own"):
+        session.run_with_iobinding(binding)
+
+
 @pytest.mark.skipif(VERSION >= (1, 26), reason="there are captures")
 def test_captures_that_there_are_not_yet():
     with pytest.raises(Exception, match="the option 'graph' needs ONNX Runtime 1.26 or newer"):
@@ -547,8 +624,9 @@ def test_a_hundred_runs_need_no_more_memory(device):
     assert held[0] == held[1]
 
 
-def test_runs_in_several_threads(device):
-    session, wrong = onnxruntime_keyway.session(LAYER, device), []
+@MODES
+def test_runs_in_several_threads(device, mode):
+    session, wrong = onnxruntime_keyway.session(LAYER, device, session_options=in_mode(mode)), []
 
     def work():
         for _ in range(20):
