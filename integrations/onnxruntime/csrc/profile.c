@@ -128,15 +128,35 @@ static void stop_listening(profiler *self) {
   pthread_mutex_unlock(&switching);
 }
 
-/* The launch that a device's span is of. `at`: where the one of the span before was. */
-static const span *launch_of(const profiler *self, const span *of_device, size_t *at) {
-  for (size_t i = 0; i < self->count && of_device->call; ++i) {
-    const span *each = &self->spans[(*at + i) % self->count];
-    if (each->of_device || each->call != of_device->call) continue;
-    *at = (*at + i) % self->count;
-    return each;
+/* Launches by number and stream: a number alone is also that of a launch from before anybody listened, which each
+ * stream counts for itself. Open addressing, at most half full. */
+typedef struct launches {
+  const span **at;
+  size_t mask;
+} launches;
+
+/* Where the launch is, or would be. */
+static const span **place_of(const launches *launches, const span *of) {
+  size_t i = (size_t)((of->call ^ of->stream << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+  for (;; ++i) {
+    const span **place = &launches->at[i & launches->mask];
+    if (!*place || ((*place)->call == of->call && (*place)->stream == of->stream)) return place;
   }
-  return NULL;
+}
+
+static bool find_launches(const profiler *self, launches *out_launches) {
+  size_t room = 16;
+  while (room < 2 * self->count) room *= 2;
+  *out_launches = (launches){.at = calloc(room, sizeof *out_launches->at), .mask = room - 1};
+  for (size_t i = 0; i < self->count && out_launches->at; ++i)
+    if (!self->spans[i].of_device && self->spans[i].call) *place_of(out_launches, &self->spans[i]) = &self->spans[i];
+  return out_launches->at != NULL;
+}
+
+/* The launch that a device's span is of. NULL: it is another session's. */
+static const span *launch_of(const launches *launches, const span *of_device) {
+  const span *launch = of_device->call ? *place_of(launches, of_device) : NULL;
+  return launch && launch->begin_ns <= of_device->end_ns ? launch : NULL;
 }
 
 static OrtStatus *tell(const profiler *self, const span *span, const char *node,
@@ -163,12 +183,14 @@ static OrtStatus *tell(const profiler *self, const span *span, const char *node,
 static OrtStatus *end(ort_ep_profiler *slots, OrtProfilingEventsContainer *container) {
   profiler *self = (profiler *)slots;
   OrtStatus *status = NULL;
-  size_t at = 0;
+  launches launches;
   stop_listening(self);
+  if (!find_launches(self, &launches)) status = kw_ort_refuse(ORT_FAIL, "no memory for a profile");
   for (size_t i = 0; i < self->count && !status; ++i) {
-    const span *launch = self->spans[i].of_device ? launch_of(self, &self->spans[i], &at) : &self->spans[i];
-    if (launch) status = tell(self, &self->spans[i], launch->node, container); /* otherwise it is another session's */
+    const span *launch = self->spans[i].of_device ? launch_of(&launches, &self->spans[i]) : &self->spans[i];
+    if (launch) status = tell(self, &self->spans[i], launch->node, container);
   }
+  free(launches.at);
   self->count = 0;
   return status;
 }

@@ -496,6 +496,18 @@ def test_profile_and_trace(device, tmp_path):
     assert all(-60e6 <= each["ts"] <= end + 60e6 for each in ours)  # they count from the profile's start, as its own
 
 
+@profiles
+def test_a_profile_beside_another_session(device, tmp_path):
+    """What another session's nodes still do when the profile begins is none of it, though their numbers may be those of its own."""
+    command = [sys.executable, Path(__file__).parent / "traced.py", device, str(tmp_path), "beside"]
+    child = subprocess.run(command, capture_output=True, text=True)
+    assert child.returncode == 0, child.stdout + child.stderr
+    profile = json.loads(Path(child.stdout.splitlines()[-1]).read_text())
+    kinds = Counter((each["name"], each["args"]["kind"]) for each in profile if "begin_ns" in each.get("args", {}))
+    assert not any(name == "cos" for name, _ in kinds), kinds
+    assert sum(kinds[name, "device"] for name, kind in kinds if kind == "device") == 200, kinds
+
+
 @captures
 def test_a_replay_is_no_work_of_the_host(device, tmp_path):
     """Three of five runs make the calls of the ops: two before the one that is recorded."""
