@@ -22,9 +22,10 @@ typedef struct captured {
 } captured;
 
 struct captures {
-  pthread_mutex_t mutex;
+  pthread_mutex_t mutex; /* of the list, and of what it says */
   captured *all;
-  kw_stream *stream; /* that replays */
+  pthread_mutex_t replaying; /* held by whoever uses a graph of the list */
+  kw_stream *stream;         /* that replays */
 };
 
 /* This thread's run, of a session that captures. */
@@ -48,6 +49,7 @@ OrtStatus *capture_enable(provider *self) {
   self->captures = calloc(1, sizeof *self->captures);
   if (!self->captures) return kw_ort_refuse(ORT_FAIL, "no memory for the option 'graph'");
   pthread_mutex_init(&self->captures->mutex, NULL);
+  pthread_mutex_init(&self->captures->replaying, NULL);
   status = kw_ort_status(kw_stream_create(self->device, &self->captures->stream), "a stream for graphs");
   if (status) capture_end(self);
   return status;
@@ -61,6 +63,7 @@ void capture_end(provider *self) {
     free(each);
   }
   kw_stream_destroy(self->captures->stream);
+  pthread_mutex_destroy(&self->captures->replaying);
   pthread_mutex_destroy(&self->captures->mutex);
   free(self->captures);
   self->captures = NULL;
@@ -156,21 +159,32 @@ static OrtStatus *finish(kw_stream *stream, captured *as, pthread_mutex_t *mutex
   return status;
 }
 
+/* Less of the model was asked for than before with this annotation: a replay would lack the rest. */
+static OrtStatus *refuse_part(unsigned nodes, unsigned nodes_before) {
+  return kw_ort_refuse(
+      ORT_EP_FAIL,
+      "Keyway: the run cannot be captured: %u of its nodes have run, and %u in an earlier one. Ask for "
+      "the same outputs, or take another number for it (run option gpu_graph_id)",
+      nodes, nodes_before);
+}
+
 OrtStatus *capture_on_run_end(provider *self) {
   captured *as = current.as;
+  unsigned most;
   if (current.of != self) return NULL;
   current.of = NULL;
   pthread_mutex_lock(&self->captures->mutex);
   if (!current.records && current.nodes > as->nodes) as->nodes = current.nodes;
-  if (current.nodes < as->nodes) current.failed = true;
+  most = as->nodes;
   pthread_mutex_unlock(&self->captures->mutex);
   if (current.records && current.nodes == 0 && !current.failed)
     return kw_ort_refuse(ORT_EP_FAIL,
                          "Keyway: the run cannot be captured: other threads than its own computed its nodes, as "
                          "execution mode ORT_PARALLEL has it. Take ORT_SEQUENTIAL");
   if (!current.stream) return NULL;
-  if (current.failed) return kw_ort_status(kw_graph_end(current.stream, NULL), "the end of a capture");
-  return finish(current.stream, as, &self->captures->mutex);
+  if (!current.failed && current.nodes == most) return finish(current.stream, as, &self->captures->mutex);
+  OrtStatus *status = kw_ort_status(kw_graph_end(current.stream, NULL), "the end of a capture");
+  return status || current.failed ? status : refuse_part(current.nodes, most);
 }
 
 /* ---- For ONNX Runtime -------------------------------------------------------------------------------------------- */
@@ -195,17 +209,24 @@ static bool is_captured(const ort_ep *slots, int annotation) {
 
 static OrtStatus *replay(ort_ep *slots, int annotation) {
   const provider *self = (const provider *)slots;
-  kw_graph *graph = graph_of(self, annotation);
-  OrtStatus *status;
+  kw_graph *graph;
+  kw_status status = KW_OK;
+  if (!self->captures) return kw_ort_refuse(ORT_INVALID_ARGUMENT, "Keyway: the option 'graph' is off");
+  pthread_mutex_lock(&self->captures->replaying);
+  graph = graph_of(self, annotation);
+  if (graph) status = kw_graph_launch(graph, self->captures->stream);
+  if (graph && status == KW_OK) status = kw_stream_synchronize(self->captures->stream);
+  pthread_mutex_unlock(&self->captures->replaying);
   if (!graph) return kw_ort_refuse(ORT_INVALID_ARGUMENT, "Keyway: no run was captured as %d", annotation);
-  status = kw_ort_status(kw_graph_launch(graph, self->captures->stream), "a run that was captured");
-  return status ? status : kw_ort_status(kw_stream_synchronize(self->captures->stream), "a run that was captured");
+  return kw_ort_status(status, "a run that was captured");
 }
 
 static OrtStatus *release_captured(ort_ep *slots, int annotation) {
   captures *captures = ((provider *)slots)->captures;
   kw_graph *graph = NULL;
+  kw_status status;
   if (!captures) return NULL;
+  pthread_mutex_lock(&captures->replaying);
   pthread_mutex_lock(&captures->mutex);
   captured *found = *find(captures, annotation);
   if (found) {
@@ -214,7 +235,9 @@ static OrtStatus *release_captured(ort_ep *slots, int annotation) {
     found->runs = 0; /* its values may be other ones now */
   }
   pthread_mutex_unlock(&captures->mutex);
-  return kw_ort_status(kw_graph_destroy(graph), "the end of a run that was captured");
+  status = kw_graph_destroy(graph);
+  pthread_mutex_unlock(&captures->replaying);
+  return kw_ort_status(status, "the end of a run that was captured");
 }
 
 static OrtGraphCaptureNodeAssignmentPolicy policy(const ort_ep *slots) {

@@ -352,6 +352,35 @@ def test_captured_runs_in_several_threads(device):
 
 
 @captures
+def test_a_capture_that_is_released_meanwhile(device):
+    """By one thread, while others replay it or capture it anew."""
+    session, wrong, ends = onnxruntime_keyway.session(FIXED_LAYER, device, graph=True), [], threading.Event()
+    x, y = value(X, device), value(LAYER_OF_X * 0, device)
+    session.run_with_iobinding(bound(session, {"x": x}, {"y": y}))
+
+    def work():
+        binding = bound(session, {"x": x}, {"y": y})
+        while not ends.is_set():
+            try:
+                session.run_with_iobinding(binding)
+            except Exception as error:  # released after ONNX Runtime had asked whether there is one
+                if "no run was captured as 0" not in str(error):
+                    wrong.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for _ in range(300):
+        session.release_captured_graph(0)
+    ends.set()
+    for each in threads:
+        each.join()
+    assert not wrong, wrong[:3]
+    session.run_with_iobinding(bound(session, {"x": x}, {"y": y}))
+    assert numpy.array_equal(y.numpy(), LAYER_OF_X)
+
+
+@captures
 def test_what_cannot_be_captured(device):
     session = onnxruntime_keyway.session(FIXED_LAYER, device, graph=True)
     with pytest.raises(Exception, match="cannot be captured: a value is copied .* gpu_graph_id=-1"):
