@@ -121,11 +121,15 @@ static void end(test_host *host, work *w) {
   for (int t = 0; t < TENSORS; ++t) test_tensor_free(host, &w->tensors[t]);
 }
 
-static const kw_graph_api *graphs(const test_host *host) {
+static const void *group(const test_host *host, const char *name) {
   for (uint32_t i = 0; i < host->plugin_desc->group_count; ++i)
-    if (strcmp(host->plugin_desc->groups[i].name, KW_GROUP_GRAPH) == 0) return host->plugin_desc->groups[i].table;
-  fail_msg("no graphs");
+    if (strcmp(host->plugin_desc->groups[i].name, name) == 0) return host->plugin_desc->groups[i].table;
+  fail_msg("no %s", name);
   return NULL;
+}
+
+static const kw_graph_api *graphs(const test_host *host) {
+  return group(host, KW_GROUP_GRAPH);
 }
 
 static void *record(test_host *host, work *w) {
@@ -213,12 +217,54 @@ static void test_what_others_need_is_written_first(void **state) {
   assert_memory_equal(got, want, sizeof got);
 }
 
+/* The same where the row has another kw_mem than the result: both are imports of one place. */
+static void test_what_was_imported_twice_is_one_place(void **state) {
+  test_host *host = *state;
+  static const step steps[] = {{"add.Tensor", 3, 0, 1, 1}, {"mul.Tensor", 4, 3, 2, 0}};
+  enum { SIZE = ELEMENTS * 4, ALIGNMENT = 4096 };
+  const kw_interop_api *interop = group(host, KW_GROUP_INTEROP);
+  unsigned char want[SIZE], got[SIZE];
+  void *place = aligned_alloc(ALIGNMENT, (SIZE + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  const kw_external_memory info = {.struct_size = sizeof info, .kind = KW_HANDLE_HOST, .size = SIZE, .host = place};
+  for (int as_graph = 0; as_graph < 2; ++as_graph) {
+    kw_mem imports[2] = {NULL, NULL};
+    uint32_t alignment;
+    memset(place, 0, SIZE);
+    for (int i = 0; i < 2; ++i) {
+      if (interop->import_memory(host->device, &info, &imports[i], &alignment) == KW_OK) continue;
+      free(place); /* a device with memory of its own */
+      skip();
+    }
+    work w = begin(host, KW_F32);
+    const kw_tensor_ref own[] = {w.tensors[2], w.tensors[3]};
+    w.tensors[2].mem = imports[0];
+    w.tensors[3].mem = imports[1];
+    for (size_t i = 0; i < 2; ++i) add_call(host, &w, &steps[i]);
+    void *graph = as_graph ? record(host, &w) : NULL;
+    if (graph) {
+      launch(host, graph);
+      assert_int_equal(launches, 2);
+      CHECK(graphs(host)->destroy(host->device, graph));
+    } else {
+      enqueue(&w);
+    }
+    test_read(host, &w.tensors[4], as_graph ? got : want, SIZE);
+    for (int i = 0; i < 2; ++i) CHECK(interop->release_memory(host->device, imports[i]));
+    w.tensors[2] = own[0];
+    w.tensors[3] = own[1];
+    end(host, &w);
+  }
+  free(place);
+  assert_memory_equal(got, want, SIZE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_chain_is_one_launch),
       cmocka_unit_test(test_functions_in_a_chain),
       cmocka_unit_test(test_strangers_stay_apart),
       cmocka_unit_test(test_what_others_need_is_written_first),
+      cmocka_unit_test(test_what_was_imported_twice_is_one_place),
   };
   return cmocka_run_group_tests(tests, test_host_start, test_host_stop);
 }

@@ -34,7 +34,7 @@ static kw_status import_memory(void *state, const kw_external_memory *info, kw_m
   if (!mem) return kw_gpu_error(device->base.host, KW_ERR_OUT_OF_MEMORY, "no host memory for an import");
   const bool read_only = (info->flags & KW_EXTERNAL_READ_ONLY) != 0;
   cl_int error = CL_SUCCESS;
-  *mem = (ocl_mem){.size = info->size, .written_back = !read_only};
+  *mem = (ocl_mem){.size = info->size, .host = info->host, .written_back = !read_only};
   mem->buffer =
       clCreateBuffer(device->context, CL_MEM_USE_HOST_PTR | (read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE),
                      info->size, info->host, &error);
@@ -45,6 +45,12 @@ static kw_status import_memory(void *state, const kw_external_memory *info, kw_m
   *out_mem = mem;
   *out_alignment = alignment;
   return KW_OK;
+}
+
+bool ocl_import_place(kw_gpu_device *device, kw_mem mem, const void **out_host) {
+  (void)device;
+  *out_host = ((const ocl_mem *)mem)->host;
+  return *out_host != NULL;
 }
 
 /* A map is what OpenCL promises to bring the contents to the host's pointer. */

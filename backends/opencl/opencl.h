@@ -28,6 +28,7 @@ typedef struct ocl_device {
 typedef struct ocl_mem {
   cl_mem buffer;
   uint64_t size;     /* bytes */
+  const void *host;  /* of an import: where it lies; otherwise NULL */
   bool written_back; /* to its owner when it is released: a writable import */
 } ocl_mem;
 
@@ -130,6 +131,7 @@ kw_status ocl_map(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_inf
 kw_status ocl_unmap(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 kw_status ocl_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
 
+bool ocl_import_place(kw_gpu_device *device, kw_mem mem, const void **out_host);
 extern const kw_interop_api ocl_interop_api;
 
 kw_status ocl_stream_create(kw_gpu_stream *stream, uint64_t flags);

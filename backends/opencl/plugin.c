@@ -43,6 +43,7 @@ static const kw_gpu_driver driver = {
     .unmap = ocl_unmap,
     .fill = ocl_fill,
     .usage = ocl_usage,
+    .import_place = ocl_import_place,
     .stream_size = sizeof(ocl_stream),
     .stream_create = ocl_stream_create,
     .stream_destroy = ocl_stream_destroy,

@@ -5,6 +5,8 @@
  */
 #include "kit/interop.h"
 
+#include "lower/place.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -118,12 +120,28 @@ static kw_status import_host(kw_gpu_device *device, const kw_external_memory *in
   return status;
 }
 
+static kw_status import_noted(kw_gpu_device *device, const kw_external_memory *info, kw_mem *out_mem) {
+  const bool is_host = info->kind == KW_HANDLE_HOST;
+  kw_gpu_memory *memory = malloc(sizeof *memory);
+  if (!memory) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an import");
+  kw_status status =
+      is_host ? import_host(device, info, out_mem) : device->driver->import_handle(device, info, out_mem);
+  if (status != KW_OK) {
+    free(memory);
+    return status;
+  }
+  *memory = (kw_gpu_memory){.mem = *out_mem,
+                            .imported = true,
+                            .place = {.kind = is_host ? KW_GPU_PLACE_HOST : KW_GPU_PLACE_SHARED,
+                                      .host = is_host ? (uintptr_t)info->host : 0}};
+  kw_gpu_memory_note(device, memory);
+  return KW_OK;
+}
+
 static kw_status import_memory(void *state, const kw_external_memory *info, kw_mem *out_mem, uint32_t *out_alignment) {
   kw_gpu_device *device = state;
   kw_status status = check(device, info);
-  if (status != KW_OK) return status;
-  status = info->kind == KW_HANDLE_HOST ? import_host(device, info, out_mem)
-                                        : device->driver->import_handle(device, info, out_mem);
+  if (status == KW_OK) status = import_noted(device, info, out_mem);
   if (status != KW_OK) return status;
   const uintptr_t address = (uintptr_t)*out_mem, lowest_bit = address & (~address + 1);
   *out_alignment = (uint32_t)(lowest_bit < 4096 ? lowest_bit : 4096);
@@ -137,8 +155,7 @@ static import **find(const kw_gpu_device *device, kw_mem mem) {
   return link;
 }
 
-static kw_status release_memory(void *state, kw_mem mem) {
-  kw_gpu_device *device = state;
+static kw_status release(kw_gpu_device *device, kw_mem mem) {
   kw_status status = KW_ERR_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
   import **link = find(device, mem), *gone = *link;
@@ -150,6 +167,14 @@ static kw_status release_memory(void *state, kw_mem mem) {
   if (!gone && device->driver->release_handle) return device->driver->release_handle(device, mem);
   if (!gone) kw_gpu_error(device->host, status, "release_memory: %p is no import of this device", mem);
   free(gone);
+  return status;
+}
+
+/* What is known is forgotten first: another import may be given the address. */
+static kw_status release_memory(void *state, kw_mem mem) {
+  kw_gpu_memory *memory = kw_gpu_memory_forget(state, mem, true);
+  const kw_status status = release(state, mem);
+  free(memory);
   return status;
 }
 

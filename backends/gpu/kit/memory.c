@@ -4,36 +4,27 @@
  */
 #include "kit/memory.h"
 
+#include "lower/place.h"
 #include "lower/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Kinds ------------------------------------------------------------------------------------------------------- */
+/* ---- Kinds and places ---------------------------------------------------------------------------------------------
+ */
 
-typedef struct kw_gpu_memory {
-  kw_mem mem;
-  kw_mem_kind kind;
-  struct kw_gpu_memory *next;
-} kw_gpu_memory;
-
-kw_mem_kind kw_gpu_mem_kind(kw_gpu_device *device, kw_mem mem) {
-  pthread_mutex_lock(&device->memories_lock);
-  const kw_gpu_memory *memory = device->memories;
-  while (memory && memory->mem != mem) memory = memory->next;
-  const kw_mem_kind kind = memory ? memory->kind : KW_MEM_DEVICE;
-  pthread_mutex_unlock(&device->memories_lock);
-  return kind;
+/* Device memory that others may have: in this process, too, they have it under another name. */
+static bool is_shared(const kw_alloc_info *info) {
+  return (info->flags & (KW_MEM_EXPORTABLE | KW_MEM_IPC)) != 0;
 }
 
-static void note_kind(kw_gpu_device *device, kw_gpu_memory *memory) {
-  pthread_mutex_lock(&device->memories_lock);
-  memory->next = device->memories;
-  device->memories = memory;
-  pthread_mutex_unlock(&device->memories_lock);
+static kw_gpu_place place_of(const kw_gpu_device *device, const kw_alloc_info *info, kw_mem mem) {
+  if (is_shared(info)) return (kw_gpu_place){.kind = KW_GPU_PLACE_SHARED};
+  if (device->driver->map != kw_gpu_map_by_address) return (kw_gpu_place){.kind = KW_GPU_PLACE_OWN};
+  return (kw_gpu_place){.kind = KW_GPU_PLACE_HOST, .host = (uintptr_t)mem}; /* the host may import a part of it */
 }
 
-static kw_status alloc_kind(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem) {
+static kw_status alloc_noted(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_gpu_memory *memory = malloc(sizeof *memory);
   if (!memory) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an allocation");
   kw_status status = device->driver->alloc(device, info, out_mem);
@@ -41,21 +32,9 @@ static kw_status alloc_kind(kw_gpu_device *device, const kw_alloc_info *info, kw
     free(memory);
     return status;
   }
-  memory->mem = *out_mem;
-  memory->kind = info->kind;
-  note_kind(device, memory);
+  *memory = (kw_gpu_memory){.mem = *out_mem, .kind = info->kind, .place = place_of(device, info, *out_mem)};
+  kw_gpu_memory_note(device, memory);
   return KW_OK;
-}
-
-/* The entry, which is the caller's then; NULL for KW_MEM_DEVICE. */
-static kw_gpu_memory *forget_kind(kw_gpu_device *device, kw_mem mem) {
-  pthread_mutex_lock(&device->memories_lock);
-  kw_gpu_memory **link = &device->memories, *memory;
-  while (*link && (*link)->mem != mem) link = &(*link)->next;
-  memory = *link;
-  if (memory) *link = memory->next;
-  pthread_mutex_unlock(&device->memories_lock);
-  return memory;
 }
 
 void kw_gpu_memory_finish(kw_gpu_device *device) {
@@ -88,16 +67,17 @@ static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_m
   if (status != KW_OK) return status;
   if (info->kind >= 32 || (kinds >> info->kind & 1) == 0 || (info->flags & KW_FLAGS_CRITICAL & ~flags) != 0)
     return refuse_alloc(device, info, kinds, flags);
-  return info->kind == KW_MEM_DEVICE ? device->driver->alloc(device, info, out_mem) : alloc_kind(device, info, out_mem);
+  return info->kind == KW_MEM_DEVICE && !is_shared(info) ? device->driver->alloc(device, info, out_mem)
+                                                         : alloc_noted(device, info, out_mem);
 }
 
-/* The kind is forgotten first: once the driver has freed the memory, another thread may be given its address. */
+/* What is known is forgotten first: once the driver has freed the memory, another thread may be given its address. */
 static kw_status mem_free(void *state, kw_mem mem) {
   kw_gpu_device *device = state;
-  kw_gpu_memory *memory = forget_kind(device, mem);
+  kw_gpu_memory *memory = kw_gpu_memory_forget(device, mem, false);
   kw_status status = device->driver->dealloc(device, mem, memory ? memory->kind : KW_MEM_DEVICE);
   if (status != KW_OK && memory) {
-    note_kind(device, memory); /* it is still there */
+    kw_gpu_memory_note(device, memory); /* it is still there */
   } else {
     free(memory);
   }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tests of the plugin kit over a driver that only counts: which slots a plugin gets, what is undone when something
- * fails, how often a late error is told, in which order callbacks run, when pages of the host are registered.
+ * fails, how often a late error is told, in which order callbacks run, when pages of the host are registered, what is
+ * known of memory.
  */
 #include "kit/device.h"
+#include "lower/place.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -211,6 +213,26 @@ static kw_status host_address(kw_gpu_device *device, void *begin, void **out_the
   return KW_OK;
 }
 
+/* The handle is the address. */
+static kw_status import_handle(kw_gpu_device *device, const kw_external_memory *info, kw_mem *out_mem) {
+  if (info->kind != KW_HANDLE_FD) return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "no such memory");
+  *out_mem = (kw_mem)(uintptr_t)info->handle;
+  return KW_OK;
+}
+
+static kw_status release_handle(kw_gpu_device *device, kw_mem mem) {
+  const uintptr_t address = (uintptr_t)mem;
+  return address < THERE ? KW_OK : kw_gpu_error(device->host, KW_ERR_INVALID_ARGUMENT, "%p is no import", mem);
+}
+
+static const char imported_by_driver[8], imported_from_nowhere[8];
+
+static bool import_place(kw_gpu_device *device, kw_mem mem, const void **out_host) {
+  (void)device;
+  *out_host = mem == imported_by_driver ? mem : NULL;
+  return mem == imported_by_driver || mem == imported_from_nowhere;
+}
+
 static kw_status native_handle(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
                                kw_native_handle *out_handle) {
   (void)device, (void)kind;
@@ -236,6 +258,7 @@ static const kw_gpu_driver driver = {
     .options = options,
     .open = open_device,
     .close = close_device,
+    .mem_flags = KW_MEM_EXPORTABLE,
     .mem_kinds = 1u << KW_MEM_HOST_PINNED | 1u << KW_MEM_MANAGED,
     .alloc = alloc,
     .dealloc = dealloc,
@@ -243,6 +266,9 @@ static const kw_gpu_driver driver = {
     .host_register = host_register,
     .host_unregister = host_unregister,
     .host_address = host_address,
+    .import_handle = import_handle,
+    .release_handle = release_handle,
+    .import_place = import_place,
     .native_handle = native_handle,
     .stream_size = sizeof(fake_stream),
     .stream_create = stream_create,
@@ -483,7 +509,9 @@ static void memory_by_bytes_is_refused_by_name(void **state) {
   kw_mem mem = NULL;
   (void)state;
   assert_int_equal(memory->alloc(device, &info, &mem), KW_ERR_UNSUPPORTED);
-  assert_string_equal(seen.text, "memory for other processes by bytes (KW_MEM_IPC): fake has none");
+  assert_string_equal(seen.text,
+                      "memory for other processes by bytes (KW_MEM_IPC): fake has none; pass it on by "
+                      "descriptor (KW_MEM_EXPORTABLE)");
   end(plugin, device);
 }
 
@@ -579,7 +607,7 @@ static void pages_of_the_host_are_registered_once(void **state) {
   info.host = memory + 2 * page;
   assert_int_equal(interop->import_memory(device, &info, &third, &alignment), KW_OK);
   assert_int_equal(fake.registered, 2);
-  info.kind = KW_HANDLE_FD;
+  info.kind = KW_HANDLE_DMABUF;
   assert_int_equal(interop->import_memory(device, &info, &third, &alignment), KW_ERR_UNSUPPORTED);
   assert_int_equal(interop->native_handle(device, KW_OBJECT_MEMORY, first, &handle), KW_OK);
   assert_int_equal(handle.dl_device_type, 1);
@@ -593,6 +621,64 @@ static void pages_of_the_host_are_registered_once(void **state) {
   assert_int_equal(fake.registered, 0);
   assert_int_equal(interop->release_memory(device, third), KW_ERR_INVALID_ARGUMENT);
   free(memory);
+  end(plugin, device);
+}
+
+static bool meet(void *device, kw_mem a, int64_t begin, kw_mem b) {
+  const kw_gpu_range one = {a, kw_gpu_memory_place(device, a), begin, begin + 8};
+  const kw_gpu_range other = {b, kw_gpu_memory_place(device, b), 0, 8};
+  const bool answer = kw_gpu_ranges_meet(&one, &other);
+  assert_int_equal(kw_gpu_ranges_meet(&other, &one), answer);
+  return answer;
+}
+
+/* What the device has alone meets itself only; host ranges where they do; what came by a handle, or may be given away
+ * by one, all that is not the device's alone. */
+static void memory_with_two_names_is_one_place(void **state) {
+  const kw_interop_api *interop = table(KW_GROUP_INTEROP);
+  const kw_memory_api *memory = table(KW_GROUP_MEMORY);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  void *plugin, *device = start_and_open(&plugin);
+  char *there = aligned_alloc(page, page);
+  kw_external_memory info = {.struct_size = sizeof info, .size = 32, .host = there};
+  kw_mem own, first, second, handle, exportable;
+  uint32_t alignment;
+  (void)state;
+  assert_int_equal(alloc_of(device, KW_MEM_DEVICE, &own), KW_OK);
+  assert_int_equal(interop->import_memory(device, &info, &first, &alignment), KW_OK);
+  info.host = there + 16;
+  assert_int_equal(interop->import_memory(device, &info, &second, &alignment), KW_OK);
+  info.kind = KW_HANDLE_FD;
+  info.handle = 4096;
+  assert_int_equal(interop->import_memory(device, &info, &handle, &alignment), KW_OK);
+  assert_true(meet(device, own, 7, own));
+  assert_false(meet(device, own, 8, own));
+  assert_false(meet(device, own, 0, first));
+  assert_false(meet(device, own, 0, handle));
+  assert_false(meet(device, first, 8, second));
+  assert_true(meet(device, first, 9, second));
+  assert_true(meet(device, first, 23, second));
+  assert_false(meet(device, first, 24, second));
+  assert_true(meet(device, handle, 0, second));
+  assert_false(meet(device, handle, 8, handle));
+  assert_true(meet(device, (kw_mem)imported_from_nowhere, 0, first));
+  assert_false(meet(device, (kw_mem)imported_by_driver, 0, first));
+  assert_true(meet(device, (kw_mem)imported_by_driver, 0, handle));
+  assert_int_equal(memory->dealloc(device, own), KW_OK);
+
+  const kw_alloc_info given = {.struct_size = sizeof given, .size = 64, .alignment = 64, .flags = KW_MEM_EXPORTABLE};
+  assert_int_equal(memory->alloc(device, &given, &exportable), KW_OK);
+  assert_int_equal(kw_gpu_mem_kind(device, exportable), KW_MEM_DEVICE);
+  assert_true(meet(device, exportable, 0, handle));
+  assert_true(meet(device, exportable, 0, first));
+  assert_int_equal(memory->dealloc(device, exportable), KW_OK);
+  assert_false(meet(device, exportable, 0, first));
+
+  assert_int_equal(interop->release_memory(device, handle), KW_OK);
+  assert_false(meet(device, handle, 0, first)); /* its address is nothing that is known */
+  assert_int_equal(interop->release_memory(device, first), KW_OK);
+  assert_int_equal(interop->release_memory(device, second), KW_OK);
+  free(there);
   end(plugin, device);
 }
 
@@ -615,6 +701,7 @@ int main(void) {
       cmocka_unit_test_setup(a_late_error_is_told_once_until_it_is_cleared, reset),
       cmocka_unit_test_setup(callbacks_run_in_order_and_before_their_stream_goes, reset),
       cmocka_unit_test_setup(pages_of_the_host_are_registered_once, reset),
+      cmocka_unit_test_setup(memory_with_two_names_is_one_place, reset),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,23 +104,22 @@ static bool match_dims(kw_gpu_chain *chain, view *v) {
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
 
-typedef struct range {
-  int64_t begin, end; /* bytes */
-} range;
-
-static range range_of(const kw_gpu_chain *chain, const kw_chain_tensor *tensor) {
+static kw_gpu_range range_of(const kw_gpu_chain *chain, const kw_chain_tensor *tensor) {
   int64_t least = 0, most = 0;
   for (uint32_t d = 0; d < chain->rank; ++d) {
     const int64_t step = (chain->shape[d] - 1) * tensor->stride[d];
     *(step < 0 ? &least : &most) += step;
   }
   const int64_t size = kw_gpu_dtype_size(chain->dtype);
-  return (range){tensor->offset + least * size, tensor->offset + (most + 1) * size};
+  return (kw_gpu_range){.mem = tensor->mem,
+                        .place = tensor->place,
+                        .begin = tensor->offset + least * size,
+                        .end = tensor->offset + (most + 1) * size};
 }
 
 static bool overlap(const kw_gpu_chain *chain, const kw_chain_tensor *a, const kw_chain_tensor *b) {
-  const range one = range_of(chain, a), other = range_of(chain, b);
-  return a->mem == b->mem && one.begin < other.end && other.begin < one.end;
+  const kw_gpu_range one = range_of(chain, a), other = range_of(chain, b);
+  return kw_gpu_ranges_meet(&one, &other);
 }
 
 static bool is_same(const kw_gpu_chain *chain, const kw_chain_tensor *a, const kw_chain_tensor *b) {
@@ -242,13 +241,15 @@ static bool takes_opcode(kw_gpu_chain *chain, const kw_gpu_step *step) {
   return chain->special == step->kernel && chain->special_opcode == step->opcode;
 }
 
-static bool take_tensors(kw_gpu_chain *chain, const view *v, const kw_elementwise *block, const kw_gpu_launch *launch,
-                         link_of *link) {
+static bool take_tensors(kw_gpu_chain *chain, kw_gpu_device *device, const view *v, const kw_elementwise *block,
+                         const kw_gpu_launch *launch, link_of *link) {
   bool shared = chain->length == 0;
   for (uint32_t n = 1; n <= v->operands; ++n) {
     const uint32_t k = n % v->operands; /* the result comes last */
     if (!is_there(link->step, k)) continue;
-    kw_chain_tensor tensor = {.mem = launch->args[k].mem, .offset = block->offset[k], .variable = -1};
+    const kw_mem mem = launch->args[k].mem;
+    kw_chain_tensor tensor = {
+        .mem = mem, .place = kw_gpu_memory_place(device, mem), .offset = block->offset[k], .variable = -1};
     memcpy(tensor.stride, v->stride[k], v->rank * sizeof tensor.stride[0]);
     link->tensors[k] = take_tensor(chain, &tensor, k == 0, &shared);
     if (link->tensors[k] < 0) return false;
@@ -280,7 +281,7 @@ static bool write_link(kw_gpu_chain *chain, const link_of *link) {
   return fits && chain->text.size <= BODY_LIMIT;
 }
 
-static bool extend(kw_gpu_chain *chain, const kw_gpu_step *step, const kw_gpu_launch *launch) {
+static bool extend(kw_gpu_chain *chain, kw_gpu_device *device, const kw_gpu_step *step, const kw_gpu_launch *launch) {
   link_of link = {.step = step};
   kw_elementwise block;
   view v;
@@ -296,15 +297,16 @@ static bool extend(kw_gpu_chain *chain, const kw_gpu_step *step, const kw_gpu_la
   if (!takes_opcode(chain, step) || !match_dims(chain, &v)) return false;
   for (const char *const *source = step->kernel->module->sources; *source; ++source)
     if (!add_source(&chain->module, *source)) return false;
-  if (!take_tensors(chain, &v, &block, launch, &link) || !write_link(chain, &link)) return false;
+  if (!take_tensors(chain, device, &v, &block, launch, &link) || !write_link(chain, &link)) return false;
   chain->length++;
   return true;
 }
 
-bool kw_gpu_chain_add(kw_gpu_chain *chain, const kw_gpu_step *step, const kw_gpu_launch *launch) {
+bool kw_gpu_chain_add(kw_gpu_chain *chain, kw_gpu_device *device, const kw_gpu_step *step,
+                      const kw_gpu_launch *launch) {
   if (step->kind != KW_GPU_LAUNCH || !expression_of(step->kernel)) return false;
   kw_gpu_chain longer = *chain;
-  if (!extend(&longer, step, launch)) return false;
+  if (!extend(&longer, device, step, launch)) return false;
   *chain = longer;
   return true;
 }

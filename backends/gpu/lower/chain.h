@@ -7,6 +7,7 @@
 #ifndef KEYWAY_GPU_CHAIN_H
 #define KEYWAY_GPU_CHAIN_H
 
+#include "lower/place.h"
 #include "lower/plan.h"
 
 #define KW_CHAIN_LINKS 32
@@ -19,6 +20,7 @@ typedef struct kw_chain_text {
 /* A tensor of a chain. */
 typedef struct kw_chain_tensor {
   kw_mem mem;
+  kw_gpu_place place;
   int64_t offset;                /* bytes */
   int64_t stride[KW_CHAIN_RANK]; /* elements */
   int variable;                  /* that has its element; -1: none yet */
@@ -44,8 +46,9 @@ typedef struct kw_gpu_chain {
   kw_chain_text text;   /* what is computed, statement by statement */
 } kw_gpu_chain;
 
-/* Adds the step, launched as `launch` says, if it may be part of the chain: false, and the chain is as before. */
-bool kw_gpu_chain_add(kw_gpu_chain *chain, const kw_gpu_step *step, const kw_gpu_launch *launch);
+/* Adds the step, launched as `launch` says on a stream of `device`, if it may be part of the chain: false, and the
+ * chain is as before. */
+bool kw_gpu_chain_add(kw_gpu_chain *chain, kw_gpu_device *device, const kw_gpu_step *step, const kw_gpu_launch *launch);
 /* A launch of the chain's kernel, which is compiled if it is not yet, and what it points to. Fails where the runtime
  * has no compiler. */
 typedef struct kw_gpu_chain_launch {

@@ -94,9 +94,15 @@ void kw_gpu_recorder_call(kw_gpu_recorder *recorder) {
   recorder->calls++;
 }
 
-static kw_status fail_memory(const kw_gpu_recorder *recorder) {
+/* A failure stays until the end of the recording. */
+static kw_status keep(kw_gpu_recorder *recorder, kw_status status) {
+  if (recorder->status == KW_OK) recorder->status = status;
+  return status;
+}
+
+static kw_status fail_memory(kw_gpu_recorder *recorder) {
   const kw_host_api *host = recorder->stream->device->host;
-  return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a graph");
+  return keep(recorder, host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a graph"));
 }
 
 static bool make_room(kw_gpu_recorder *recorder) {
@@ -111,7 +117,7 @@ static bool make_room(kw_gpu_recorder *recorder) {
 
 /* Behind all that was recorded before: nothing is held back. */
 static kw_status add(kw_gpu_recorder *recorder, const kw_gpu_command *command) {
-  if (!recorder->keeps) return kw_gpu_command_run(command, recorder->stream->device, recorder->stream);
+  if (!recorder->keeps) return keep(recorder, kw_gpu_command_run(command, recorder->stream->device, recorder->stream));
   kw_gpu_command *copy = make_room(recorder) ? copy_command(command) : NULL;
   if (!copy) return fail_memory(recorder);
   recorder->commands[recorder->count++] = copy;
@@ -140,23 +146,28 @@ kw_status kw_gpu_recorder_settle(kw_gpu_recorder *recorder) {
   }
   recorder->held_count = count;
   drop_held(recorder);
-  if (recorder->status == KW_OK) recorder->status = status;
   return recorder->status;
 }
 
+/* A launch that the chain has taken; without memory for it nothing is held back any more. */
 static kw_status hold(kw_gpu_recorder *recorder, const kw_gpu_command *command) {
   kw_gpu_command *copy = copy_command(command);
-  if (!copy) return fail_memory(recorder);
+  if (!copy) {
+    drop_held(recorder);
+    return fail_memory(recorder);
+  }
   recorder->held[recorder->held_count++] = copy;
   return KW_OK;
 }
 
 kw_status kw_gpu_recorder_launch(kw_gpu_recorder *recorder, const kw_gpu_step *step, const kw_gpu_launch *launch) {
   const kw_gpu_command command = {.node = recorder->calls - 1, .call_id = launch->call_id, .launch = *launch};
-  if (kw_gpu_chain_add(&recorder->chain, step, launch)) return hold(recorder, &command);
+  kw_gpu_device *device = recorder->stream->device;
+  if (recorder->status == KW_OK && kw_gpu_chain_add(&recorder->chain, device, step, launch))
+    return hold(recorder, &command);
   kw_status status = kw_gpu_recorder_settle(recorder);
   if (status != KW_OK) return status;
-  return kw_gpu_chain_add(&recorder->chain, step, launch) ? hold(recorder, &command) : add(recorder, &command);
+  return kw_gpu_chain_add(&recorder->chain, device, step, launch) ? hold(recorder, &command) : add(recorder, &command);
 }
 
 kw_status kw_gpu_command_enqueue(const kw_gpu_command *command, kw_gpu_device *device, kw_gpu_stream *stream) {

@@ -41,7 +41,7 @@ typedef struct kw_gpu_device {
   struct kw_gpu_programs *programs; /* what is built so far */
   struct kw_gpu_activity *activity; /* marks that nobody has drained; NULL: the driver has none */
   pthread_mutex_t memories_lock;
-  struct kw_gpu_memory *memories; /* those of another kind than KW_MEM_DEVICE; under memories_lock */
+  struct kw_gpu_memory *memories; /* of another kind than KW_MEM_DEVICE, or not its own alone; under memories_lock */
 
   /* The plugin's, all zeros before open. */
   uint32_t vector_bytes; /* 64 on a CPU: an item of a kernel takes that many bytes of a tensor at a time (the prelude is
@@ -160,6 +160,11 @@ struct kw_gpu_driver {
    * KW_MEM_DEVICE. (optional, both) */
   kw_status (*map)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer);
   kw_status (*unmap)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
+  /* Where memory lies that a driver has imported whose `groups` have the interop group: one place imported twice has
+   * two kw_mem, and what is written to one is read from the other. False for memory that is no import, true for one,
+   * with the host's address of it, or NULL where there is none that tells places apart. (optional: nothing is imported
+   * by itself) */
+  bool (*import_place)(kw_gpu_device *device, kw_mem mem, const void **out_host);
 
   /* ---- Memory of others and for others (optional; where a kw_mem is an address) ---- */
 
