@@ -97,7 +97,8 @@ static kw_status plan_pool(const kw_fast_kernel *kernel, const kw_call *call, vo
     plan_operand(plan, PLACES, call->outs[1], op->dims);
   }
   kw_loop_make(&plan->planes);
-  if (plan->pooling.axes[0].size * plan->pooling.axes[1].size > INT32_MAX) return KW_ERR_NOT_IMPLEMENTED;
+  if (op->is_maximum && plan->pooling.axes[0].size * plan->pooling.axes[1].size > INT32_MAX)
+    return KW_ERR_NOT_IMPLEMENTED;
   if (!op->is_maximum && !op->adaptive) {
     plan->counts_padding = lists[4].u.b;
     if (lists[5].tag == KW_TAG_INT) plan->divisor = lists[5].u.i;

@@ -259,6 +259,18 @@ static void test_pools(void **state) {
   }
 }
 
+/* One row seen 2^32 times: more than numbers of rows of 32 bits, which averages have no use for. */
+static void test_average_of_many_rows(void **state) {
+  (void)state;
+  enum { MANY = 65536 };
+  const kw_tensor_ref out = TENSOR(KW_F32, NULL, 1, 1, 2, 2, 1);
+  kw_tensor_ref in = TENSOR(KW_F32, numbers[0], 1, 1, MANY, MANY, 2);
+  fill(KW_F32, 0, false);
+  in.strides[2] = in.strides[3] = 0;
+  CHECK("avg_pool3d", &out, 1, test_arg(&in), INTS(1, 1, 2), INTS(MANY - 1, MANY - 1, 1), INTS(0), FLAG(false),
+        FLAG(true), test_none());
+}
+
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 #define ENTRIES 3 /* one of them of several blocks, one whose columns are dense */
@@ -553,9 +565,11 @@ static void test_mapped(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),     cmocka_unit_test(test_pools),
-      cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite), cmocka_unit_test(test_scans),
-      cmocka_unit_test(test_variances),      cmocka_unit_test(test_bags),       cmocka_unit_test(test_grids),
+      cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),
+      cmocka_unit_test(test_pools),          cmocka_unit_test(test_average_of_many_rows),
+      cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite),
+      cmocka_unit_test(test_scans),          cmocka_unit_test(test_variances),
+      cmocka_unit_test(test_bags),           cmocka_unit_test(test_grids),
       cmocka_unit_test(test_mapped),
   };
   const char *why;

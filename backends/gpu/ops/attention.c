@@ -284,15 +284,14 @@ static kw_gpu_tensor of_all_heads(const kw_gpu_tensor *tensor, const kw_tensor_r
   return kw_gpu_expand(tensor, out->rank, shape);
 }
 
-/* Whether a query wants all scores, or all of the first keys, and there is room for all of them. */
+/* Whether a query wants all scores, or all of the first keys, and there is room for all of them. The other forms want
+ * what a softmax does not give: the logarithms of its sums. */
 static bool is_by_products(const kw_gpu_plan *plan, const form *f, const operands *o, const kw_attention_rule *rule) {
   const kw_gpu_device *device = plan->call->device;
   const kw_tensor_ref *out = &o->tensors[KW_ATTENTION_OUT].ref, *key = &o->tensors[KW_ATTENTION_KEY].ref;
   const int64_t keys = key->shape[out->rank - 2], width = key->shape[out->rank - 1];
-  if (device->vector_bytes == 0 || f->form != KW_ATTENTION_WHOLE || kw_gpu_present(&o->tensors[KW_ATTENTION_LSE]) ||
-      rule->mask == KW_ATTENTION_MASK_BOOL || rule->left >= 0)
-    return false;
-  if (kw_gpu_real(plan, f->options.cap, 0) != 0 || out->numel == 0 || keys == 0 || width == 0) return false;
+  if (device->vector_bytes == 0 || f != &sdpa || rule->mask == KW_ATTENTION_MASK_BOOL) return false;
+  if (out->numel == 0 || keys == 0 || width == 0) return false;
   if (group_of(o, KW_ATTENTION_KEY) != 1 || group_of(o, KW_ATTENTION_VALUE) != 1) return false;
   const int64_t scores = out->numel / out->shape[out->rank - 1] * keys;
   return out->shape[out->rank - 2] >= FEW_ROWS && kw_gpu_row_fits(plan, keys) &&
@@ -308,8 +307,7 @@ static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands 
   kw_gpu_tensor value = of_all_heads(&o->tensors[KW_ATTENTION_VALUE], &out->ref), bias = *mask;
   int64_t shape[KW_MAX_RANK];
   memcpy(shape, out->ref.shape, sizeof shape);
-  const int64_t keys = shape[out->ref.rank - 1] = key.ref.shape[out->ref.rank - 2];
-  const int64_t apart = rule->from_end ? keys - shape[out->ref.rank - 2] : 0;
+  shape[out->ref.rank - 1] = key.ref.shape[out->ref.rank - 2];
   kw_gpu_tensor scores = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), out->ref.rank, shape);
   if (kw_gpu_present(mask)) bias = kw_gpu_expand(mask, out->ref.rank, shape);
   const kw_value scale = {.tag = KW_TAG_SCALAR,
@@ -321,7 +319,7 @@ static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands 
                                         .b = &keys_turned,
                                         .self = kw_gpu_present(mask) ? &bias : NULL,
                                         .alpha = &scale});
-  kw_gpu_softmax_weights(plan, &scores, rule->right >= 0 ? 1 + rule->right + apart : INT64_MAX);
+  kw_gpu_softmax_weights(plan, &scores, rule->right >= 0 ? 1 + rule->right : INT64_MAX);
   kw_gpu_step_product(plan, dtype, &(kw_gpu_product){.out = out, .a = &scores, .b = &value});
 }
 
