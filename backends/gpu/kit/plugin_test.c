@@ -225,14 +225,6 @@ static kw_status release_handle(kw_gpu_device *device, kw_mem mem) {
   return address < THERE ? KW_OK : kw_gpu_error(device->host, KW_ERR_INVALID_ARGUMENT, "%p is no import", mem);
 }
 
-static const char imported_by_driver[8], imported_from_nowhere[8];
-
-static bool import_place(kw_gpu_device *device, kw_mem mem, const void **out_host) {
-  (void)device;
-  *out_host = mem == imported_by_driver ? mem : NULL;
-  return mem == imported_by_driver || mem == imported_from_nowhere;
-}
-
 static kw_status native_handle(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
                                kw_native_handle *out_handle) {
   (void)device, (void)kind;
@@ -268,7 +260,6 @@ static const kw_gpu_driver driver = {
     .host_address = host_address,
     .import_handle = import_handle,
     .release_handle = release_handle,
-    .import_place = import_place,
     .native_handle = native_handle,
     .stream_size = sizeof(fake_stream),
     .stream_create = stream_create,
@@ -661,9 +652,6 @@ static void memory_with_two_names_is_one_place(void **state) {
   assert_false(meet(device, first, 24, second));
   assert_true(meet(device, handle, 0, second));
   assert_false(meet(device, handle, 8, handle));
-  assert_true(meet(device, (kw_mem)imported_from_nowhere, 0, first));
-  assert_false(meet(device, (kw_mem)imported_by_driver, 0, first));
-  assert_true(meet(device, (kw_mem)imported_by_driver, 0, handle));
   assert_int_equal(memory->dealloc(device, own), KW_OK);
 
   const kw_alloc_info given = {.struct_size = sizeof given, .size = 64, .alignment = 64, .flags = KW_MEM_EXPORTABLE};
