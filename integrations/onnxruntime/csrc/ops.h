@@ -11,7 +11,6 @@
 value *run_range(run *run, int64_t count);
 /* As NumPy's matmul; to an output, or, with -1, returned. */
 value *run_matmul(run *run, const value *a, const value *b, int output);
-value *run_product(run *run, const value *a, const value *b, unsigned batches);
 value *run_convolution(run *run, const value *x, const value *weight, const value *bias, int output);
 
 /* Every function of a row. */

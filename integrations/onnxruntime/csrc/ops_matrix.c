@@ -24,12 +24,24 @@ static void agree(run *run, const value **a, const value **b) {
   *b = run_empty(run, (*b)->ref.dtype, ranks[1], right);
 }
 
+/* Rows of a stack of matrices with one matrix: all of them at once. */
+static value *rows_by_matrix(run *run, const value *a, const value *b, unsigned rank, const int64_t *shape,
+                             int output) {
+  const int64_t inner = a->ref.shape[a->ref.rank - 1], rows = run_numel_from(a, 0) / (inner ? inner : 1);
+  const value *flat = run_reshape(run, a, 2, (int64_t[]){rows, inner});
+  const value *matrix = run_reshape(run, b, 2, b->ref.shape + b->ref.rank - 2);
+  const kw_value args[] = {arg(flat), arg(matrix)};
+  if (output < 0) return run_reshape(run, run_call(run, "mm", args, 2), rank, shape);
+  run_call_as(run, (unsigned)output, rank, shape, "mm", args, 2);
+  return NULL;
+}
+
 /* NumPy's matmul: a vector is a row or a column, dimensions before the last two broadcast. */
 value *run_matmul(run *run, const value *a, const value *b, int output) {
   int64_t batch[KW_MAX_RANK], left[KW_MAX_RANK], right[KW_MAX_RANK], result[KW_MAX_RANK];
   const bool row = a && a->ref.rank == 1, column = b && b->ref.rank == 1;
+  kw_value args[2];
   unsigned batches, rank;
-  const value *product;
   if (!a || !b || run->failed) return NULL;
   if (a->ref.rank == 0 || b->ref.rank == 0) return run_refuse(run, "a product of rank 0"), NULL;
   if (row) a = run_unsqueeze(run, a, 0);
@@ -56,21 +68,19 @@ value *run_matmul(run *run, const value *a, const value *b, int output) {
   rank = batches;
   if (!row) result[rank++] = left[batches];
   if (!column) result[rank++] = right[batches + 1];
-  product = run_product(run, run_expand(run, a, batches + 2, left), run_expand(run, b, batches + 2, right), batches);
-  if (output < 0) return run_reshape(run, product, rank, result);
-  run_put_as(run, (unsigned)output, product, rank, result);
+  if (run_numel_from(b, b->ref.rank - 2u) == run_numel(b) && a->ref.shape[a->ref.rank - 1] > 0)
+    return rows_by_matrix(run, a, b, rank, result, output);
+  a = run_expand(run, a, batches + 2, left);
+  b = run_expand(run, b, batches + 2, right);
+  for (unsigned d = 1; d < batches; ++d) batch[0] *= batch[d];
+  left[0] = right[0] = batches ? batch[0] : 1;
+  memmove(left + 1, left + batches, 2 * sizeof *left);
+  memmove(right + 1, right + batches, 2 * sizeof *right);
+  args[0] = arg(run_reshape(run, a, 3, left));
+  args[1] = arg(run_reshape(run, b, 3, right));
+  if (output < 0) return run_reshape(run, run_call(run, "bmm", args, 2), rank, result);
+  run_call_as(run, (unsigned)output, rank, result, "bmm", args, 2);
   return NULL;
-}
-
-/* Of two values with the same `batches` dimensions before the last two: [product of the batches, rows, columns]. */
-value *run_product(run *run, const value *a, const value *b, unsigned batches) {
-  int64_t left[3] = {1}, right[3] = {1};
-  if (!a || !b) return NULL;
-  for (unsigned d = 0; d < batches; ++d) left[0] *= a->ref.shape[d];
-  memcpy(left + 1, a->ref.shape + batches, 2 * sizeof *left);
-  memcpy(right + 1, b->ref.shape + batches, 2 * sizeof *right);
-  right[0] = left[0];
-  return CALL(run, "bmm", arg(run_reshape(run, a, 3, left)), arg(run_reshape(run, b, 3, right)));
 }
 
 bool op_matmul(run *run) {

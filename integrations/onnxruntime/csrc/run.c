@@ -553,6 +553,24 @@ bool run_copy(run *run, const value *to, const value *from) {
   return run_op(run, "copy_", (kw_value[]){arg(to), arg(from)}, 2, NULL, NULL);
 }
 
+bool run_call_as(run *run, unsigned output, unsigned rank, const int64_t *shape, const char *name, const kw_value *args,
+                 unsigned count) {
+  const kw_op *op;
+  const value *to;
+  kw_tensor_ref ref;
+  kw_status status;
+  if (run->failed) return false;
+  if (run_asks(run) || run->widens || !run_wants(run, output))
+    return run_put_as(run, output, run_call(run, name, args, count), rank, shape);
+  op = kw_op_find(name);
+  if (!op) return run_fail(run, KW_ERR_NOT_FOUND, name);
+  if (!infer(run, op, name, args, count, 1, &ref)) return false;
+  to = run_view(run, run_output(run, output, ref.dtype, rank, shape), ref.rank, ref.shape, NULL, 0);
+  if (!to) return !run->failed;
+  status = kw_op_call(op, run->stream, args, count, (kw_tensor *[]){to->tensor}, 1);
+  return status == KW_OK || run_fail(run, status, name);
+}
+
 bool run_put(run *run, unsigned output, const value *from) {
   return from && run_put_as(run, output, from, from->ref.rank, from->ref.shape);
 }

@@ -105,6 +105,9 @@ bool run_op(run *run, const char *op, const kw_value *args, unsigned count, valu
 value *run_call(run *run, const char *op, const kw_value *args, unsigned count);
 /* A call whose result 0 is output `output`. */
 bool run_call_to(run *run, unsigned output, const char *op, const kw_value *args, unsigned count);
+/* The same in another shape of as many elements: it is computed in the output's memory. */
+bool run_call_as(run *run, unsigned output, unsigned rank, const int64_t *shape, const char *op, const kw_value *args,
+                 unsigned count);
 #define CALL(run, op, ...) \
   run_call(run, op, (kw_value[]){__VA_ARGS__}, sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
 #define CALL_TO(run, output, op, ...) \

@@ -3,6 +3,7 @@
 
 import re
 
+import keyway
 import numpy
 import onnx
 import onnxruntime
@@ -88,6 +89,26 @@ def test_numbers_of_64_bits_without_a_sign(device, operator):
         "Max": numpy.maximum, "Min": numpy.minimum, "BitShift": numpy.right_shift,
     }  # fmt: skip
     assert numpy.array_equal(onnxruntime_keyway.session(made, device).run(None, {"x": x, "y": y})[0], numbers[operator](x, y))
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (1, 1, 4, 5)), ((3, 4), (1, 1, 4, 5)), ((4,), (4, 5)), ((2, 3, 4), (4,)),
+        ((2, 0, 4), (4, 5)), ((2, 3, 4), (4, 0)), ((2, 3, 0), (0, 5)), ((5, 1, 3, 4), (2, 4, 5)), ((3, 4), (2, 4, 5)), ((4,), (4,)),
+    ],
+)  # fmt: skip
+def test_products_of_stacks(device, a, b):
+    """One matrix for all of a stack is multiplied once, where it lies: nothing is copied for it but what goes in and out."""
+    random = numpy.random.default_rng(4)
+    x, y = random.standard_normal(a).astype("f4"), random.standard_normal(b).astype("f4")
+    wanted = x @ y
+    made = model([node("MatMul", "x y", "z")], {"x": (FLOAT, a), "y": (FLOAT, b)}, {"z": (FLOAT, wanted.shape)})
+    session, before = onnxruntime_keyway.session(made, device), keyway.device(device).counters().launches
+    got = session.run(None, {"x": x, "y": y})[0]
+    assert got.shape == wanted.shape and numpy.allclose(got, wanted, rtol=1e-5, atol=1e-5)
+    if len(a) > 1 and numpy.prod(b[:-2]) == 1 and len(b) > 1 and x.size and y.size:
+        assert keyway.device(device).counters().launches - before == 1
 
 
 def unranked(operator, inputs, constants=(), opset=17, **attributes):
