@@ -73,8 +73,10 @@ static inline float read_f16(uint16_t bits) {
   return widen(bits & 0x7fffu, (uint32_t)(bits & 0x8000u) << 16, 10, 15, true);
 }
 
+/* A NaN has no sign: that of a sum of two is what the compiler has made of it, here one and there the other. */
 static inline uint16_t write_f16(float value) {
-  return (uint16_t)(bits_of_float(value) >> 16 & 0x8000u) | (uint16_t)narrow(value, 10, 15, 0x7c00, 0x7e00);
+  const uint32_t sign = bits_of_float(value) >> 16 & 0x8000u, bits = narrow(value, 10, 15, 0x7c00, 0x7e00);
+  return (uint16_t)choose(bits > 0x7c00u, bits, sign | bits);
 }
 #endif
 
