@@ -101,6 +101,7 @@ static value *masked(run *run, const heads *h, const value *scores) {
     const bool boolean = mask->ref.dtype == KW_BOOL;
     if (!boolean && mask->ref.dtype < KW_F16) return run_refuse(run, "a mask of whole numbers"), NULL;
     if (!boolean) mask = run_cast(run, mask, scores ? scores->ref.dtype : KW_F32);
+    if (!mask) return NULL;
     if (missing > 0 && mask->ref.shape[mask->ref.rank - 1] != 1)
       mask = CALL(run, "constant_pad_nd", arg(mask), kw_arg_int_list((int64_t[]){0, missing}, 2),
                   boolean ? kw_arg_scalar_bool(false) : kw_arg_scalar_f64((double)-INFINITY));

@@ -281,9 +281,10 @@ static value *order_of(run *run, const value *rows) {
 
 /* Of sorted rows: whether each is another one than the row before. */
 static value *begins(run *run, const value *rows) {
-  const int64_t n = rows->ref.shape[0];
   value *parts[2];
   const kw_tensor_ref *refs[2];
+  if (!rows) return NULL;
+  const int64_t n = rows->ref.shape[0];
   parts[0] = CALL(run, "full", kw_arg_int_list((int64_t[]){1}, 1), kw_arg_scalar_bool(true), kw_arg_dtype(KW_BOOL));
   parts[1] =
       CALL(run, "ne.Tensor", arg(run_slice(run, rows, 0, 1, n - 1, 1)), arg(run_slice(run, rows, 0, 0, n - 1, 1)));

@@ -213,6 +213,9 @@ bool op_slice(run *run) {
   run_ints_or(run, 2, &ends, all, 1);
   if (run_has_ints(run, 3)) run_ints_or(run, 3, &axes, nothing, 1);
   if (run_has_ints(run, 4)) run_ints_or(run, 4, &steps, one, 1);
+  /* Steps that only the run shows may go backwards. */
+  const value *x = run_input(run, 0);
+  if (run_asks(run) && run->guessed && x && x->ref.rank > 0) CALL(run, "flip", arg(x), kw_arg_int_list(nothing, 1));
   return !run->failed && put_slice(run, &starts, &ends, &axes, &steps);
 }
 

@@ -49,18 +49,49 @@ static OrtStatus *on_run_end(ort_ep *slots, const OrtRunOptions *options, bool s
 /* ---- Which nodes ---------------------------------------------------------------------------------------------------
  */
 
-/* A size that is not known before the model runs is taken for one of these: one that any window fits into, and one that
- * goes with every other. */
-static const int64_t sizes[] = {64, 1};
+/* A size that is not known before the model runs is taken for a number: one that any window fits into; where that
+ * contradicts what is known, one that goes with most; and then those that inputs of the node have, for all such sizes,
+ * or for those of one axis, as the channels that a weight is for. */
+#define LARGE_SIZE 64
+#define KNOWN_SIZES_AT_MOST 6u
+#define AXES_GUESSED 4u
 /* Where not even the rank is known, the device has to run it with both of these: what needs fewer is of one rank. */
 #define LEAST_RANK_ASKED 3u
 #define MOST_RANK_ASKED 4u
 
 typedef struct guess {
-  int64_t size;
+  int64_t size, of_axis; /* of sizes, and of those of one axis: AXES_GUESSED is none */
+  unsigned axis;
   unsigned rank;
   bool ranked; /* the guess at a rank was used */
+  int64_t known[KNOWN_SIZES_AT_MOST];
+  unsigned known_count;
 } guess;
+
+static void note_size(guess *guess, int64_t size) {
+  for (unsigned i = 0; i < guess->known_count; ++i)
+    if (guess->known[i] == size) return;
+  if (guess->known_count < KNOWN_SIZES_AT_MOST) guess->known[guess->known_count++] = size;
+}
+
+/* The guess of this number, from 0 on. False: there are no more. */
+static bool next_guess(guess *guess, unsigned number) {
+  guess->size = LARGE_SIZE;
+  guess->axis = AXES_GUESSED;
+  if (number < 2) {
+    if (number == 1) guess->size = 1;
+    return true;
+  }
+  number -= 2;
+  if (number >= guess->known_count * (1 + AXES_GUESSED)) return false;
+  if (number < guess->known_count) {
+    guess->size = guess->known[number];
+  } else {
+    guess->axis = number / guess->known_count - 1;
+    guess->of_axis = guess->known[number % guess->known_count];
+  }
+  return true;
+}
 
 static OrtStatus *describe_input(run *run, unsigned index, const OrtValueInfo *info, guess *guess) {
   const OrtTypeInfo *type = NULL;
@@ -84,8 +115,12 @@ static OrtStatus *describe_input(run *run, unsigned index, const OrtValueInfo *i
   if (run->failed) return NULL;
   if (ranked) status = kw_ort->GetDimensions(tensor, shape, rank);
   if (status) return status;
-  for (size_t d = 0; d < rank; ++d)
-    if (!ranked || shape[d] < 0) shape[d] = guess->size, run->guessed = true;
+  for (size_t d = 0; d < rank; ++d) {
+    const bool known = ranked && shape[d] >= 0;
+    if (known && shape[d] > 1) note_size(guess, shape[d]);
+    if (!known) shape[d] = d == guess->axis ? guess->of_axis : guess->size;
+    run->guessed = run->guessed || !known;
+  }
   described->ref = kw_meta(node_dtype_of(element), (uint32_t)rank, shape);
   ++run->value_count;
   run->inputs[index] = described;
@@ -133,16 +168,16 @@ static OrtStatus *ask_with_sizes(const kernel_rows *rows, run *run, guess *guess
   kw_device *const device = run->device;
   OrtStatus *status = NULL;
   *out_takes = false;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !status && !*out_takes; ++i) {
+  guess->known_count = 0;
+  for (unsigned i = 0; !status && !*out_takes && next_guess(guess, i); ++i) {
     memset(run, 0, sizeof *run);
     run->node = node;
     run->device = device;
-    guess->size = sizes[i];
     status = describe_node(run, guess);
     if (!status && !run->failed) kernel_rows_run(rows, run);
     *out_takes = !status && !run->failed;
     if (i == 0) strcpy(why, run->failed ? run->why : "");
-    if (!run->guessed) break;
+    if (!run->guessed || run->status == KW_ERR_NOT_IMPLEMENTED) break; /* there is no kernel, and no contradiction */
   }
   return status;
 }

@@ -125,11 +125,16 @@ class Case:
                 del names[-1]
 
     def tame(self):
-        """What is nowhere said: casts of what is no number or too large, divisions by 0, classes that there are not."""
+        """What is nowhere said: casts of what is no number, too large, or below 0 to what has no sign, divisions by 0, classes that
+        there are not."""
+        to = next((helper.tensor_dtype_to_np_dtype(each.i) for each in self.node.attribute if each.name == "to"), None)
+        if self.node.op_type == "CastLike" and self.node.input[-1] in self.arrays:
+            to = self.arrays[self.node.input[-1]].dtype
+        least = 0 if to is not None and to.kind == "u" else -100
         for name, each in self.arrays.items():
             if self.node.op_type in ("Cast", "CastLike", "QuantizeLinear") and each.dtype.kind == "f":
                 with numpy.errstate(all="ignore"):
-                    self.arrays[name] = numpy.nan_to_num(each, nan=3, posinf=4, neginf=0).clip(-100, 100).astype(each.dtype)
+                    self.arrays[name] = numpy.nan_to_num(each, nan=3, posinf=4, neginf=0).clip(least, 100).astype(each.dtype)
             if self.node.op_type in ("Div", "Mod") and each.dtype.kind in "iu" and name == self.node.input[-1]:
                 self.arrays[name] = numpy.where(each == 0, numpy.ones_like(each), each)
             if self.node.op_type in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss") and each.dtype.kind == "i":

@@ -111,6 +111,29 @@ def test_products_of_stacks(device, a, b):
         assert keyway.device(device).counters().launches - before == 1
 
 
+def open_sizes(rank, name):
+    return [f"{name}{d}" for d in range(rank)]
+
+
+@pytest.mark.parametrize(
+    "nodes, weights, shape",
+    [
+        ([node("Conv", "x w", "y", pads=[1] * 4)], {"w": (8, 3, 3, 3)}, (2, 3, 5, 6)),
+        ([node("Gemm", "x w", "y", transB=1)], {"w": (5, 3)}, (2, 3)),
+        ([node("LayerNormalization", "x w", "y")], {"w": (7,)}, (2, 4, 7)),
+        ([node("PRelu", "x w", "y")], {"w": (3, 1, 1)}, (2, 3, 4, 5)),
+        ([node("InstanceNormalization", "x w w", "y")], {"w": (3,)}, (2, 3, 4, 5)),
+    ],
+    ids=["Conv", "Gemm", "LayerNormalization", "PRelu", "InstanceNormalization"],
+)
+def test_sizes_that_only_a_weight_tells(device, nodes, weights, shape):
+    random = numpy.random.default_rng(6)
+    constants = {name: random.standard_normal(each).astype("f4") for name, each in weights.items()}
+    inputs = {"x": (FLOAT, open_sizes(len(shape), "x"))}
+    made = model(nodes, inputs, {"y": (FLOAT, open_sizes(len(shape), "y"))}, constants)
+    beside_the_cpu(made, device, {"x": random.standard_normal(shape).astype("f4")}, 1e-4)
+
+
 def unranked(operator, inputs, constants=(), opset=17, **attributes):
     """A model of one node of which not even the ranks of inputs are known: {name: type}; or (type, shape)."""
     made = helper.make_node(operator, [*inputs, *dict(constants)], ["y"], **attributes)
