@@ -11,15 +11,21 @@ cd "$directory"
 "$sources" "$prelude" . >names
 tr / . <names >files
 
-# clang optimises nothing: its passes leave instructions that the translator does not know, and drivers do that anyway.
-CLANG=$clang LLVM_SPIRV=$llvm_spirv SCRIPT=$0 xargs -P "$(nproc)" -I NAME sh -c '
-  set -e
-  if [ NAME.spv -nt NAME.cl ] && [ NAME.spv -nt "$SCRIPT" ]; then exit 0; fi
-  "$CLANG" -x cl -cl-std=CL1.2 --target=spir64 -O2 -Xclang -disable-llvm-passes -ffp-contract=off \
-    -Wno-constant-logical-operand -emit-llvm -c -o NAME.bc NAME.cl
-  "$LLVM_SPIRV" --spirv-max-version=1.0 --spirv-fp-contract=off -o NAME.new NAME.bc
-  rm NAME.bc
-  mv NAME.new NAME.spv' <files
+for name in $(cat files); do
+  [ "$name.spv" -nt "$name.cl" ] && [ "$name.spv" -nt "$0" ] || echo "$name"
+done >changed
+
+# A process of clang's takes longer to start than a program to compile, and so each gets many, which only its compiler
+# proper takes. It optimises nothing: its passes leave instructions that the translator does not know, and drivers do
+# that anyway. However many CPUs there are, 64 programs go to one: names of types count on within a process.
+sed 's/$/.cl/' changed | xargs -r -n 64 -P "$(nproc)" "$clang" -cc1 -triple spir64 -no-opaque-pointers -x cl \
+  -cl-std=CL1.2 -finclude-default-header -fdeclare-opencl-builtins -O2 -disable-llvm-passes -disable-llvm-verifier \
+  -discard-value-names -ffp-contract=off -Wno-constant-logical-operand -emit-llvm-bc
+mkdir -p new
+xargs -r -P "$(nproc)" -I NAME \
+  "$llvm_spirv" --spirv-max-version=1.0 --spirv-fp-contract=off -o new/NAME.spv NAME.bc <changed
+[ ! -s changed ] || mv new/* .
+rm -rf new changed ./*.bc
 
 {
   echo "/* Made by $0. */"
