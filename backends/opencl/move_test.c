@@ -190,6 +190,112 @@ static void test_conversions(void **state) {
   assert_int_equal(halves[3], 0x5e81); /* by way of f32 or f64 this would be 0x5e80 */
 }
 
+/* A number of any dtype, as it is. */
+typedef struct number {
+  bool is_real;
+  int64_t integer;
+  double real;
+} number;
+
+static double decode_any(const format *f, uint32_t bits) {
+  const uint32_t sign = 1u << (f->exponent_bits + f->mantissa_bits), magnitude = bits & (sign - 1);
+  const double value = is_nan_pattern(f, bits) ? (double)NAN : magnitude > f->largest ? INFINITY : decode(f, magnitude);
+  return bits & sign ? -value : value;
+}
+
+static number read_number(kw_dtype dtype, const void *data, size_t i) {
+  switch (dtype) {
+    case KW_BOOL:
+      return (number){.integer = ((const uint8_t *)data)[i] != 0};
+    case KW_U8:
+      return (number){.integer = ((const uint8_t *)data)[i]};
+    case KW_I8:
+      return (number){.integer = ((const int8_t *)data)[i]};
+    case KW_I16:
+      return (number){.integer = ((const int16_t *)data)[i]};
+    case KW_I32:
+      return (number){.integer = ((const int32_t *)data)[i]};
+    case KW_I64:
+      return (number){.integer = ((const int64_t *)data)[i]};
+    case KW_F32:
+      return (number){.is_real = true, .real = (double)((const float *)data)[i]};
+    default:
+      return (number){.is_real = true, .real = decode_any(&formats[dtype == KW_BF16], ((const uint16_t *)data)[i])};
+  }
+}
+
+/* What `x` is as an integer of so many bits. */
+static int64_t to_integer(number x, int bits, bool is_signed) {
+  const double low = is_signed ? -ldexp(1, bits - 1) : 0, high = ldexp(1, bits - is_signed);
+  if (!x.is_real && is_signed) return (int64_t)((uint64_t)x.integer << (64 - bits)) >> (64 - bits);
+  if (!x.is_real) return x.integer & ((INT64_C(1) << bits) - 1);
+  if (isnan(x.real)) return 0;
+  if (x.real < low) return (int64_t)low;
+  return x.real < high ? (int64_t)x.real : is_signed && bits == 64 ? INT64_MAX : (int64_t)high - 1;
+}
+
+static void assert_converted(number x, kw_dtype to, const void *got, size_t i) {
+  static const struct {
+    int bits;
+    bool is_signed;
+  } integers[] = {
+      [KW_U8] = {8, false}, [KW_I8] = {8, true}, [KW_I16] = {16, true}, [KW_I32] = {32, true}, [KW_I64] = {64, true}};
+  const number result = read_number(to, got, i);
+  if (to == KW_BOOL) {
+    assert_int_equal(((const uint8_t *)got)[i], x.is_real ? x.real != 0 : x.integer != 0);
+  } else if (to <= KW_I64) {
+    assert_int_equal(result.integer, to_integer(x, integers[to].bits, integers[to].is_signed));
+  } else if (x.is_real && isnan(x.real)) {
+    assert_true(isnan(result.real));
+  } else if (to == KW_F32) {
+    assert_true(((const float *)got)[i] == (x.is_real ? (float)x.real : (float)x.integer));
+  } else {
+    const format *f = &formats[to == KW_BF16];
+    assert_int_equal(((const uint16_t *)got)[i], nearest(f, x.is_real ? x.real : (double)x.integer));
+  }
+}
+
+/* From each dtype to each: all patterns of 16 bits, each also with others above it, and floats on both sides of where
+ * integers end; as many as no vector divides. */
+static void test_conversions_of_many(void **state) {
+  static const kw_dtype dtypes[] = {KW_BOOL, KW_U8, KW_I8, KW_I16, KW_I32, KW_I64, KW_F16, KW_BF16, KW_F32};
+  static const float ends[] = {127.5f,
+                               128,
+                               255.9f,
+                               256,
+                               -129,
+                               32767.9f,
+                               32768,
+                               2147483520.0f,
+                               2147483648.0f,
+                               -2147483648.0f,
+                               -2147483904.0f,
+                               9223371487098961920.0f,
+                               9223372036854775808.0f,
+                               -9223372036854775808.0f,
+                               65504,
+                               65519,
+                               65520,
+                               (float)NAN,
+                               (float)INFINITY};
+  enum { MANY = 65536 + 3 };
+  static uint64_t data[MANY], got[MANY];
+  test_host *host = *state;
+  for (size_t s = 0; s < COUNT(dtypes); ++s) {
+    const uint32_t size = test_dtype_size(dtypes[s]);
+    for (size_t i = 0; i < MANY; ++i) {
+      uint64_t pattern = i % 65536 | (uint64_t)(i * 2654435761u) << 16 >> (i % 3 * 20) << 16;
+      if (dtypes[s] == KW_F32 && i < COUNT(ends)) memcpy(&pattern, &ends[i], sizeof ends[i]);
+      memcpy((char *)data + i * size, &pattern, size);
+    }
+    for (size_t t = 0; t < COUNT(dtypes); ++t) {
+      if (dtypes[s] == dtypes[t] || (dtypes[s] == KW_I64 && dtypes[t] == KW_BF16)) continue; /* that a double rounds */
+      convert(host, dtypes[s], dtypes[t], MANY, data, got);
+      for (size_t i = 0; i < MANY; ++i) assert_converted(read_number(dtypes[s], data, i), dtypes[t], got, i);
+    }
+  }
+}
+
 /* ---- Moves ------------------------------------------------------------------------------------------------------- */
 
 /* Every dtype moves bit by bit, NaN payloads included, straight and transposed. */
@@ -319,6 +425,7 @@ int main(void) {
       cmocka_unit_test(test_narrow_conversions),
       cmocka_unit_test(test_narrow_arithmetic),
       cmocka_unit_test(test_conversions),
+      cmocka_unit_test(test_conversions_of_many),
       cmocka_unit_test(test_raw_copies),
       cmocka_unit_test(test_fills),
       cmocka_unit_test(test_where),

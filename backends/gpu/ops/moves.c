@@ -18,7 +18,10 @@ static const kw_gpu_module convert_module = {
 
 /* What move_run.kw moves and converts. */
 #define RUNS_MOVED (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
-#define RUNS_CONVERTED (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16))
+#define RUNS_WIDE (KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64)) /* not all of which f32 has */
+#define RUNS_CONVERTED                                                                                    \
+  (KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | RUNS_WIDE | \
+   KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16))
 static const kw_gpu_module run_module = {
     "move_run", KW_GPU_RUNS_BY_DTYPE, RUNS_MOVED | RUNS_CONVERTED | KW_GPU_VECTORS, {kw_gpu_source_move_run}};
 
@@ -56,12 +59,19 @@ static void copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor
   }
 }
 
+/* Integers become f16 and bf16 by way of f32: to bf16 the wide ones would be rounded twice. What f32 rounds is beyond
+ * f16. */
+static bool converts_in_runs(kw_dtype to, kw_dtype from) {
+  if (((KW_DTYPE_BIT(to) | KW_DTYPE_BIT(from)) & ~(uint64_t)RUNS_CONVERTED) != 0) return false;
+  return to != KW_BF16 || (RUNS_WIDE >> from & 1) == 0;
+}
+
 static void convert(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
   const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
   const kw_gpu_device *device = plan->call->device;
   const kw_dtype dtype = to->ref.dtype, source = from->ref.dtype;
   const uint64_t both = KW_DTYPE_BIT(dtype) | KW_DTYPE_BIT(source);
-  const bool runs = device->vector_bytes > 0 && (both & ~(uint64_t)RUNS_CONVERTED) == 0;
+  const bool runs = device->vector_bytes > 0 && converts_in_runs(dtype, source);
   if (both & doubles && !device->has_f64)
     kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, runs ? &run_kernel : &convert_kernel, runs ? source : dtype, to,
