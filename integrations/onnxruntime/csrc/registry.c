@@ -9,13 +9,14 @@
 #include "expression.h"
 #include "kernel.h"
 #include "mapping.h"
+#include "ops.h"
 #include "provider.h"
 
 typedef struct definition {
   const char *domain, *op_type;
   int first, last;
   uint32_t host_inputs;
-  bool host_outputs;
+  bool host_outputs, passes_on;
   ort_kernel_create create;
   void *state;
 } definition;
@@ -23,12 +24,14 @@ typedef struct definition {
 #define HOST_INPUTS_AT_MOST 16
 
 static OrtStatus *describe(OrtKernelDefBuilder *builder, const char *provider, const definition *d) {
+  static const int first = 0;
   OrtStatus *status = kw_ort_eps->KernelDefBuilder_SetOperatorType(builder, d->op_type);
   if (!status) status = kw_ort_eps->KernelDefBuilder_SetDomain(builder, d->domain);
   if (!status) status = kw_ort_eps->KernelDefBuilder_SetSinceVersion(builder, d->first, d->last);
   if (!status) status = kw_ort_eps->KernelDefBuilder_SetExecutionProvider(builder, provider);
   for (size_t i = 0; i < HOST_INPUTS_AT_MOST && !status; ++i)
     if (d->host_inputs >> i & 1) status = kw_ort_eps->KernelDefBuilder_SetInputMemType(builder, i, OrtMemTypeCPUInput);
+  if (!status && d->passes_on) status = kw_ort_eps->KernelDefBuilder_AddInputOutputAliases(builder, &first, &first, 1);
   if (!status && d->host_outputs)
     status = kw_ort_eps->KernelDefBuilder_SetOutputMemType(builder, 0, OrtMemTypeCPUOutput);
   return status;
@@ -44,6 +47,12 @@ static OrtStatus *add(OrtKernelRegistry *registry, const char *provider, const d
   if (made) kw_ort_eps->ReleaseKernelDef(made);
   if (builder) kw_ort_eps->ReleaseKernelDefBuilder(builder);
   return status;
+}
+
+/* Whether its first output has the elements of its first input: ONNX Runtime then lets both lie in one place. */
+static bool passes_on(const mapping *row) {
+  return row->function == op_identity || row->function == op_reshape || row->function == op_flatten ||
+         row->function == op_squeeze || row->function == op_unsqueeze;
 }
 
 /* How many rows from this one on are of one operator and range of versions. */
@@ -72,6 +81,7 @@ OrtStatus *kw_ort_registry_make(const char *provider, OrtKernelRegistry **out_re
                                .last = row->last,
                                .host_inputs = row->host_inputs,
                                .host_outputs = row->host_outputs,
+                               .passes_on = passes_on(row),
                                .create = kernel_create,
                                .state = (void *)(uintptr_t)rows});
   }

@@ -541,6 +541,7 @@ bool run_put_as(run *run, unsigned output, const value *from, unsigned rank, con
   if (!run_wants(run, output)) return true;
   to = run_output(run, output, from->ref.dtype, rank, shape);
   if (!to) return !run->failed;
+  if (to->address && to->address == from->address) return true; /* they lie in one place: registry.c */
   to = run_view(run, to, from->ref.rank, from->ref.shape, NULL, 0);
   if (to && to->ref.dtype >= KW_U16) to = run_bits(run, to);
   if (from->ref.dtype >= KW_U16) from = run_bits(run, from);
