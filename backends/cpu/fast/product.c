@@ -32,11 +32,12 @@
 #define FEW_ROWS_DOT 8   /* and where its columns are */
 #define LIBRARY_ROWS 512 /* of a tile of oneDNN's, at most */
 #define LIBRARY_COLUMNS 1024
-#define LIBRARY_LEAST 16   /* columns and terms that are worth a call */
-#define CROWDED_PITCH 2048 /* rows that lie multiples of so many bytes apart share few sets of the first cache */
-#define CROWDED_ROWS 32    /* of a result that are worth packing such rows */
-#define PANEL_ROWS_LEAST 4 /* that are worth reading panels: larger than 16-bit numbers as they lie, */
-#define PANEL_ROWS 64      /* and at most, where oneDNN packs columns nearly as fast as it multiplies */
+#define LIBRARY_LEAST 16    /* columns and terms that are worth a call */
+#define CROWDED_PITCH 2048  /* rows that lie multiples of so many bytes apart share few sets of the first cache */
+#define CROWDED_ROWS 32     /* of a result that are worth packing such rows */
+#define PANEL_ROWS_LEAST 4  /* that are worth reading panels: larger than 16-bit numbers as they lie, */
+#define PANEL_ROWS 64       /* and at most, where oneDNN packs columns nearly as fast as it multiplies, */
+#define PANEL_ROWS_DENSE 16 /* and where it reads dense rows as they lie */
 
 typedef struct product_op {
   uint32_t first; /* argument index of the first matrix; the second follows */
@@ -319,7 +320,7 @@ static bool packs_second(const kw_call *call, const product_plan *plan, uint32_t
   const product_op *op = ((const kw_fast_kernel *)call->user)->family;
   if (plan->is_turned || arg != op->first + 1 || plan->rows < PANEL_ROWS_LEAST) return false;
   const bool by_library = plan->suits_library && kw_onednn_is_there();
-  return !by_library || (has_dense_columns(plan) && plan->rows <= PANEL_ROWS);
+  return !by_library || plan->rows <= (has_dense_columns(plan) ? PANEL_ROWS : PANEL_ROWS_DENSE);
 }
 
 static kw_status packed_size(const void *the_plan, const kw_call *call, uint32_t arg, uint64_t *out_size,
