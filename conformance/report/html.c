@@ -207,15 +207,35 @@ static void put_failures(const kw_report *report, FILE *out) {
   kw_report_groups_free(groups, count);
 }
 
-/* The ids of all cases of an outcome. */
-static void put_ids(const kw_report *report, kw_outcome outcome, const char *heading, const char *what, FILE *out) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < report->case_count; i++) {
-    if (report->cases[i].outcome != outcome) continue;
-    if (count++ == 0) fprintf(out, "<section>\n<h2>%s</h2>\n<p class=\"soft\">%s</p>\n<p class=\"id\">", heading, what);
-    kw_page_put(out, "", report->cases[i].id, " ");
+static bool is_unimplemented(const kw_report *report, uint32_t i) {
+  return report->cases[i].outcome == KW_OUTCOME_UNIMPLEMENTED;
+}
+
+/* Cases that no kernel took, a fold for each op: of a plugin that has just begun they are thousands. */
+static void put_unimplemented(const kw_report *report, FILE *out) {
+  uint32_t shown = 0;
+  for (uint32_t first = 0, end; first < report->case_count; first = end) {
+    const char *op = report->cases[first].id;
+    int length = (int)strcspn(op, "/");
+    uint32_t count = 0;
+    for (end = first; end < report->case_count && strncmp(report->cases[end].id, op, (size_t)length + 1) == 0; end++) {
+      count += is_unimplemented(report, end);
+    }
+    if (!count) continue;
+    if (shown++ == 0) {
+      fputs(
+          "<section id=\"unimplemented\">\n<h2>Unimplemented</h2>\n<p class=\"soft\">Claimed, but no kernel took the "
+          "call.</p>\n",
+          out);
+    }
+    fprintf(out, "<details><summary>%.*s: %u %s</summary><p class=\"id\">", length, op, count,
+            count == 1 ? "case" : "cases");
+    for (uint32_t i = first; i < end; i++) {
+      if (is_unimplemented(report, i)) kw_page_put(out, "", report->cases[i].id, " ");
+    }
+    fputs("</p></details>\n", out);
   }
-  if (count) fputs("</p>\n</section>\n", out);
+  if (shown) fputs("</section>\n", out);
 }
 
 /* What was not tried, with the reasons. */
@@ -315,7 +335,7 @@ void kw_report_put_html(const kw_report *report, FILE *out) {
   kw_page_begin(out, report->device, kw_report_verdict_name(kw_report_total(report).verdict));
   put_verdict(report, out);
   put_failures(report, out);
-  put_ids(report, KW_OUTCOME_UNIMPLEMENTED, "Unimplemented", "Claimed, but no kernel took the call.", out);
+  put_unimplemented(report, out);
   put_untried(report, out);
   put_suites(report, out);
   put_coverage(report, out);

@@ -522,6 +522,7 @@ static void page_stands_alone(void **state) {
   contains(html, "&lt;tag attr=&quot;1&quot;&gt; &amp; 'both'"); /* nothing of a message is markup */
   contains(html, "--case 'add.Tensor/f32/prime/1'");
   contains(html, "<title>beyond the bound: 1</title>");
+  contains(html, "<summary>acme::twist: 1 case</summary><p class=\"id\">acme::twist/i8/prime/1 </p>");
 #ifdef KEYWAY_XMLLINT
   char command[256];
   assert_true(kw_text_write_file(path_of("report.html"), html));
