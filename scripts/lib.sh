@@ -238,9 +238,10 @@ make_bare_root() {
 
 # in_bare_root FOLDER COMMAND...: runs it in there, with nothing of this environment.
 in_bare_root() {
-  local root=$1
+  local root=$1 propagation=private
   shift
-  unshare --mount --pid --fork --mount-proc="$root/proc" bash -c \
+  mountpoint -q / || propagation=unchanged # within another root / is no mount, which unshare could make private
+  unshare --mount --propagation "$propagation" --pid --fork --mount-proc="$root/proc" bash -c \
     'mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" && exec "$@"' "$root" \
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb chroot "$root" "$@"
 }
