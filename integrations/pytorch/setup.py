@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds torch_keyway._C against the installed PyTorch and the libkeyway that pkg-config finds."""
+"""Builds torch_keyway._C against the installed PyTorch and the libkeyway that pkg-config finds, which it uses where that lies. With
+KEYWAY_LIBRARY=package it uses the one of the package keyway, which it then depends on: a wheel for other machines."""
 
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -20,7 +22,9 @@ def pkg_config(*arguments):
         ) from error
 
 
-library_folder = pkg_config("--variable=libdir")[0]
+version = pkg_config("--modversion")[0]
+of_package = os.environ.get("KEYWAY_LIBRARY") == "package"
+library_folder = "$ORIGIN/../keyway/lib" if of_package else pkg_config("--variable=libdir")[0]
 extension = CppExtension(
     "torch_keyway._C",
     sorted(str(path) for path in Path("csrc").glob("*.cpp")),
@@ -34,11 +38,14 @@ extension = CppExtension(
 folders = [*extension.include_dirs, include_paths()[0] + "/kineto"]
 extension.extra_compile_args += [f"-isystem{folder}" for folder in folders]
 extension.include_dirs = []
+# No path of this machine's in what messages say of where they come from.
+for folder, name in [(Path.cwd(), "torch_keyway"), (Path(torch.__file__).parent, "torch")]:
+    extension.extra_compile_args.append(f"-ffile-prefix-map={folder}={name}")
 # PyTorch's C++ interface holds within a minor version. The package's own name says which, and torch_keyway reads it there.
 minor = ".".join(torch.__version__.split(".")[:2])
 setup(
-    version=f"{pkg_config('--modversion')[0]}+torch{minor}",
-    install_requires=[f"torch=={minor}.*"],
+    version=f"{version}+torch{minor}",
+    install_requires=[f"torch=={minor}.*", *([f"keyway=={version}"] if of_package else [])],
     ext_modules=[extension],
     cmdclass={"build_ext": BuildExtension},
 )
