@@ -47,7 +47,7 @@ make_release() {
     dpkg-deb -x "$1/${package}_${version}_$(dpkg --print-architecture).deb" "$1/keyway/installed"
   done
   PKG_CONFIG_PATH=$(dirname "$(find "$1/keyway/installed" -name keyway.pc)") PATH=$tools/bin:$PATH MAX_JOBS=$jobs \
-    KEYWAY_LIBRARY=package quiet "wheels-${1##*/}" "$python" -m pip wheel --disable-pip-version-check --no-deps \
+    TORCH_KEYWAY_LIBRARY=package quiet "wheels-${1##*/}" "$python" -m pip wheel --disable-pip-version-check --no-deps \
     --no-build-isolation --wheel-dir "$1" "$1"/keyway/integrations/{python,onnxruntime,pytorch}
   rm -rf "$1/keyway"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds torch_keyway._C against the installed PyTorch and the libkeyway that pkg-config finds, which it uses where that lies. With
-KEYWAY_LIBRARY=package it uses the one of the package keyway, which it then depends on: a wheel for other machines."""
+TORCH_KEYWAY_LIBRARY=package it uses the one of the package keyway, which it then depends on: a wheel for other machines."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ def pkg_config(*arguments):
 
 
 version = pkg_config("--modversion")[0]
-of_package = os.environ.get("KEYWAY_LIBRARY") == "package"
+of_package = os.environ.get("TORCH_KEYWAY_LIBRARY") == "package"
 library_folder = "$ORIGIN/../keyway/lib" if of_package else pkg_config("--variable=libdir")[0]
 extension = CppExtension(
     "torch_keyway._C",
