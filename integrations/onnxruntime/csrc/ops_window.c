@@ -58,7 +58,7 @@ static bool read_transposed(run *run, const value *x, const value *weight, windo
       w->out[d] = shape ? shape[count - w->dims + d] : w->size[d] * w->stride[d];
       const int64_t total = full + more[d] - w->out[d] > 0 ? full + more[d] - w->out[d] : 0;
       if (full + more[d] < w->out[d]) more[d] = w->out[d] - full;
-      w->before[d] = strcmp(same, "SAME_UPPER") == 0 || strcmp(same, "NOTSET") == 0 ? total / 2 : total - total / 2;
+      w->before[d] = strcmp(same, "SAME_UPPER") == 0 ? total / 2 : total - total / 2;
     }
   }
   return true;

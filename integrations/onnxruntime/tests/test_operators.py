@@ -123,6 +123,21 @@ def test_products_of_stacks(device, a, b):
         assert keyway.device(device).counters().launches - before == 1
 
 
+@pytest.mark.parametrize("pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("size", [60, 61, 62, 63])
+def test_transposed_convolutions_of_a_size(device, pad, more, size):
+    """Which end loses more where what is too much is odd."""
+    attributes = {"strides": [4], "output_shape": [size], "auto_pad": pad, **({"output_padding": [more]} if more else {})}
+    made = model(
+        [node("ConvTranspose", "x w", "y", **attributes)],
+        {"x": (FLOAT, [1, 1, 16])},
+        {"y": (FLOAT, [1, 1, size])},
+        {"w": numpy.arange(1, 5, dtype="f4").reshape(1, 1, 4)},
+    )
+    beside_the_cpu(made, device, {"x": numpy.arange(16, dtype="f4").reshape(1, 1, 16)})
+
+
 def test_shapes_of_what_stays_where_it_lies(device):
     """Between other nodes what only gets another shape is not copied; at the model's ends it is."""
     nodes = [
