@@ -33,9 +33,10 @@ static double place_of(const manner *m, const axis_resize *a, int64_t i) {
     return middle * (1 - adjusted) + (x + 0.5) / a->scale - 0.5;
   }
   if (strcmp(m->coordinates, "tf_crop_and_resize") == 0) {
-    const double top = (double)(a->in - 1);
-    if (a->out == 1) return 0.5 * (a->roi[0] + a->roi[1]) * top;
-    return a->roi[0] * top + x * (a->roi[1] - a->roi[0]) * top / (double)(a->out - 1);
+    /* As floats, of which the region is: places half way between two elements are such by their last bit alone. */
+    const float top = (float)(a->in - 1), begin = (float)a->roi[0], end = (float)a->roi[1];
+    if (a->out == 1) return (double)(0.5F * (begin + end) * top);
+    return (double)(begin * top + (float)i * (end - begin) * top / (float)(a->out - 1));
   }
   return (x + 0.5) / a->scale - 0.5;
 }

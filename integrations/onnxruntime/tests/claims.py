@@ -173,6 +173,11 @@ def oracle_is_wrong(case):
     if case.node.op_type == "Attention" and of.get("is_causal"):
         mask = case.arrays.get(case.node.input[3]) if len(case.node.input) > 3 else None
         return mask is not None and mask.dtype.kind in "iu"  # to which infinity is cast
+    if case.node.op_type == "Resize" and of.get("antialias"):
+        return case.arrays[case.node.input[0]].dtype.kind in "iu"  # it weighs these by fixed-point numbers
+    if case.node.op_type == "CausalConvWithState" and len(case.node.input) > 3 and case.node.input[3] in case.arrays:
+        weight, past = (case.arrays[case.node.input[i]] for i in (1, 3))
+        return past.shape[-1] != weight.shape[-1] - 1  # it does not look
     if case.node.op_type not in ("AveragePool", "LpPool", "MaxPool") or b"SAME" not in of.get("auto_pad", b""):
         return False
     # With auto_pad it forgets dilations of pools, and pads that would be below 0 it takes off one end, or refuses.

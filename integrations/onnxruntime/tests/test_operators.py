@@ -138,6 +138,19 @@ def test_transposed_convolutions_of_a_size(device, pad, more, size):
     beside_the_cpu(made, device, {"x": numpy.arange(16, dtype="f4").reshape(1, 1, 16)})
 
 
+def test_a_region_half_way_between_elements(device):
+    """By the last bit of floats, of which ONNX Runtime's region is."""
+    x = numpy.arange(1, 17, dtype="f4").reshape(1, 1, 4, 4)
+    made = model(
+        [node("Resize", "x roi none sizes", "y", coordinate_transformation_mode="tf_crop_and_resize", axes=[2, 3])],
+        {"x": (FLOAT, [1, 1, 4, 4])},
+        {"y": (FLOAT, [1, 1, 3, 3])},
+        {"roi": numpy.array([0.4, 0.6, 0.6, 0.8], "f4"), "none": numpy.zeros(0, "f4"), "sizes": numpy.array([3, 3])},
+        opset=19,
+    )
+    beside_the_cpu(made, device, {"x": x})
+
+
 def test_shapes_of_what_stays_where_it_lies(device):
     """Between other nodes what only gets another shape is not copied; at the model's ends it is."""
     nodes = [
