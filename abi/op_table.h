@@ -8,7 +8,7 @@
 
 #include <keyway/keyway.h>
 
-#define KW_OP_SET_VERSION "0.9" /* named by verdicts; rows are only ever added to it */
+#define KW_OP_SET_VERSION "1.0" /* named by verdicts; rows are only ever added to it */
 
 /* How many dtypes this version knows, and of how many, the first, an op can be defined for: KW_DTYPES_ANY. */
 enum {

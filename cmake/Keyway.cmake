@@ -158,7 +158,8 @@ endfunction()
 
 # kw_add_plugin(NAME SOURCES... [LIBS ...] [DIRECTORY ...] [EXPORTS ...]): a plugin keyway_NAME.so in
 # lib/keyway/plugins, or in DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says. Its
-# manifest, keyway_NAME.keyway.json, lies beside its sources where it has one.
+# manifest, keyway_NAME.keyway.json, lies beside its sources where it has one. KEYWAY_PLUGIN_VERSION is the text of the
+# version that the plugins of this tree say of themselves.
 function(kw_add_plugin name)
   cmake_parse_arguments(ARG "" "DIRECTORY;EXPORTS" "SOURCES;LIBS" ${ARGN})
   if(NOT ARG_DIRECTORY)
@@ -170,6 +171,7 @@ function(kw_add_plugin name)
   set(target keyway_${name})
   add_library(${target} MODULE ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE keyway_flags keyway_abi ${ARG_LIBS})
+  target_compile_definitions(${target} PRIVATE KEYWAY_PLUGIN_VERSION="${PROJECT_VERSION}")
   target_link_options(${target} PRIVATE LINKER:--version-script=${ARG_EXPORTS}
                                         LINKER:-Bsymbolic)
   set(manifest ${target}.keyway.json)

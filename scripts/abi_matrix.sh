@@ -22,7 +22,7 @@ make_tree() {
     git archive "$last_0_9" | tar x -C "$2"
     return
   fi
-  git ls-files -z -- abi backends bench cli cmake 'CMake*' conformance core examples tests |
+  git ls-files -z -- abi backends bench cli cmake 'CMake*' conformance core docs examples tests |
     tar c --null -T - | tar x -C "$2"
   [ "$1" = 1.0 ] || python3 tests/abi_next.py "$2" "$1"
 }
@@ -44,7 +44,8 @@ build_version() {
     quiet "matrix-build-$1" cmake --build "$at/build" -j "$jobs" --target keyway keyway-probe vendor_npu
   else # from the package, as a vendor builds it
     local plugin=$at/build/examples/vendor_npu
-    quiet "matrix-build-$1" cmake --build "$at/build" -j "$jobs" --target keyway keyway-probe keyway_gpu keyway-gpu-sources
+    quiet "matrix-build-$1" cmake --build "$at/build" -j "$jobs" --target keyway keyway-probe keyway_gpu keyway_queue \
+      keyway-gpu-sources
     quiet "matrix-install-$1" cmake --install "$at/build" --component sdk --prefix "$at/stage"
     quiet "matrix-configure-npu-$1" cmake -G Ninja -S "$at/tree/examples/vendor_npu" -B "$plugin" \
       -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$PWD/$at/stage"

@@ -281,6 +281,16 @@ def slot_faults(tree):
                 break
 
 
+def status_faults(tree):
+    """No two statuses have one number"""
+    named = {}
+    for name, number in tree.table.values.items():
+        if name.startswith("KW_ERR_"):
+            if number in named:
+                yield f"{name} and {named[number]} have one number, {number}: a status of its own needs the next one"
+            named[number] = name
+
+
 def hole_faults(tree):
     """Each byte of a struct belongs to a field: what has no name would be whatever was there before"""
     for struct, fields in tree.table.fields.items():
@@ -426,7 +436,7 @@ def exported(symbols):
 
 def faults(folder, symbols=None):
     tree = Tree(folder)
-    found = [*slot_faults(tree), *hole_faults(tree), *must_faults(tree)]
+    found = [*slot_faults(tree), *status_faults(tree), *hole_faults(tree), *must_faults(tree)]
     if tree.snapshots:
         found += floor_faults(tree)
     present = None if symbols is None else exported(symbols)

@@ -60,7 +60,7 @@ for run in "npu:0 --plugin /vendor/vendor_npu.so" "cpu:0 --op add.*"; do
 done
 
 step "the models in there"
-library=$(find "$root/opt/keyway" -name 'libkeyway.so.0' -printf '%h')
+library=$(find "$root/opt/keyway" -name 'libkeyway.so.1' -printf '%h')
 for run in "${model_runs[@]}"; do
   read -ra command <<<"$run"
   LD_LIBRARY_PATH=${library#"$root"} "${inside[@]}" "/vendor/${command[0]}" "${command[@]:1}" --device cpu:0 \

@@ -43,7 +43,7 @@ make_release() {
   rm -f "$1"/*.changes "$1"/*.buildinfo # they tell of the machine, and are for an archive of Debian's
   mkdir "$1/keyway"
   tar -x -C "$1/keyway" --strip-components 1 -f "$archive"
-  for package in libkeyway0 libkeyway-dev keyway-backend-opencl; do
+  for package in libkeyway1 libkeyway-dev keyway-backend-opencl; do
     dpkg-deb -x "$1/${package}_${version}_$(dpkg --print-architecture).deb" "$1/keyway/installed"
   done
   PKG_CONFIG_PATH=$(dirname "$(find "$1/keyway/installed" -name keyway.pc)") PATH=$tools/bin:$PATH MAX_JOBS=$jobs \

@@ -17,7 +17,7 @@ step "select_device under valgrind"
 rm -rf build/valgrind
 cp -r build/installed build/valgrind
 find build/valgrind -name 'keyway_opencl.so' -delete
-library=$(find "$PWD/build/valgrind" -name 'libkeyway.so.0')
+library=$(find "$PWD/build/valgrind" -name 'libkeyway.so.1')
 for device in cpu:0 npu:0; do
   plugin_arguments "$device"
   quiet "valgrind-${device%:*}" env LD_LIBRARY_PATH="$(dirname "$library")" \

@@ -23,7 +23,7 @@ HEADERS_1_1 = [
 } kw_power_api;
 #define KW_GROUP_POWER "keyway.power/1"
 #define KW_POWER_API_MIN 16u
-#define KW_STATUS_TIRED ((kw_status)((uint32_t)KW_CLASS_RETRY << 24 | 1))
+#define KW_STATUS_TIRED ((kw_status)((uint32_t)KW_CLASS_RETRY << 24 | 2))
 #define KW_KERNEL_HINT (UINT64_C(1) << 20)
 #define KW_KERNEL_INSIST (UINT64_C(1) << 40)
 #define KW_MATH_LOOSE 16u

@@ -30,7 +30,7 @@ done
 library=$libdir/libkeyway.so
 # The version's own name is an absolute symbol of type A.
 others=$(nm -D --defined-only --with-symbol-versions --format=posix "$library" |
-  awk '$2 != "A" && $1 !~ /^kw_[a-z0-9_]+@@KEYWAY_0$/ {print $1}')
+  awk '$2 != "A" && $1 !~ /^kw_[a-z0-9_]+@@KEYWAY_1\.0$/ {print $1}')
 [ -z "$others" ] || fail "$library exports: $(echo $others)"
 nm -D --defined-only "$library" | grep -q ' kw_device_open' || fail "$library does not export kw_device_open"
 nm -D --undefined-only "$library" | grep -q ' getenv' && fail "$library uses getenv: write secure_getenv"

@@ -448,7 +448,7 @@ static void run_without_helper(void) {
   Dl_info info;
   CHECK(dladdr((void *)(uintptr_t)kw_init, &info) != 0);
   mkdir(scratch_path("lib"), 0700);
-  copy_file(info.dli_fname, scratch_path("lib/libkeyway.so.0"));
+  copy_file(info.dli_fname, scratch_path("lib/libkeyway.so.1"));
   setenv("LD_LIBRARY_PATH", scratch_path("lib"), 1);
   execl("/proc/self/exe", "loader_test", "load_without_helper", (char *)NULL);
   _exit(127);

@@ -56,7 +56,7 @@ static const kw_plugin_desc descriptor = {
     .abi_version = KW_ABI_VERSION,
     .key = "cpu",
     .vendor = "keyway",
-    .version = KEYWAY_CPU_VERSION,
+    .version = KEYWAY_PLUGIN_VERSION,
     .description = "the host's processor",
 #ifdef __clang__
     .build = __VERSION__,

@@ -316,7 +316,7 @@ static void the_maker_chooses_his_cases(void **state) {
   report = read_report();
   kw_report_hash_cases(&report, report.case_hash);
   write_report(&report);
-  refused("the case wait/977 was added (1 were): core of suite 1.0-rc has no such case");
+  refused("the case wait/977 was added (1 were): core of suite 1.0 has no such case");
   copy_package(NULL);
 
   report = read_report();
@@ -360,21 +360,21 @@ static void the_maker_lies_about_a_result(void **state) {
 
 static void the_maker_changes_the_rules(void **state) {
   (void)state;
-  edit("manifest.json", "\"suite\":\t\"1.0-rc\"", "\"suite\":\t\"0.9\"");
+  edit("manifest.json", "\"suite\":\t\"1.0\"", "\"suite\":\t\"0.9\"");
   hash_and_sign();
-  refused("the package is of suite 0.9, this is 1.0-rc: only a keyway with suite 0.9 can verify it");
+  refused("the package is of suite 0.9, this is 1.0: only a keyway with suite 0.9 can verify it");
   copy_package(NULL);
   edit("mustpass/core.txt", "op add.Tensor", "op add.Tensot");
   hash_and_sign();
-  refused("mustpass/core.txt is not the must-pass list of suite 1.0-rc");
+  refused("mustpass/core.txt is not the must-pass list of suite 1.0");
   copy_package(NULL);
   shell("rm it/mustpass/contract.txt");
   hash_and_sign();
-  refused("mustpass/contract.txt is missing, the must-pass list of suite 1.0-rc");
+  refused("mustpass/contract.txt is missing, the must-pass list of suite 1.0");
   copy_package(NULL);
   edit("manifest.json", "\"tolerances_sha256\":\t\"", "\"tolerances_sha256\":\t\"00");
   hash_and_sign();
-  refused("the package was judged by other tolerances than those of suite 1.0-rc");
+  refused("the package was judged by other tolerances than those of suite 1.0");
   copy_package(NULL);
   edit("manifest.json", "\"seed\":\t\"4711\"", "\"seed\":\t\"4712\"");
   hash_and_sign();

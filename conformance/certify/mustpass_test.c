@@ -89,7 +89,7 @@ static void differences_are_named(void **state) {
   ids = ids_of_run("core", KW_EFFORT_NORMAL, &claim);
   kw_id_list_add(&ids, "abs/f32/prime/977");
   assert_false(kw_mustpass_check(&lists, &level, &ids, message, sizeof message));
-  assert_string_equal(message, "the case abs/f32/prime/977 was added (1 were): core of suite 1.0-rc has no such case");
+  assert_string_equal(message, "the case abs/f32/prime/977 was added (1 were): core of suite 1.0 has no such case");
   kw_id_list_free(&ids);
 }
 

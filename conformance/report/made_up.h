@@ -47,8 +47,8 @@ static inline kw_report_case *add_case(kw_report *report, const char *id, int op
 
 /* Without cases; room for 64. */
 static inline void begin(kw_report *report, const char *product) {
-  *report = (kw_report){.suite_version = kw_text_clean("0.9.0"),
-                        .op_set_version = kw_text_clean("0.9"),
+  *report = (kw_report){.suite_version = kw_text_clean("1.0.0"),
+                        .op_set_version = kw_text_clean("1.0"),
                         .device = kw_text_clean("npu:0"),
                         .product = kw_text_clean(product),
                         .level = kw_text_clean(""),

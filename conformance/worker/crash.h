@@ -6,7 +6,7 @@
 #define KEYWAY_CONFORMANCE_CRASH_H
 
 /* From now on, a signal that is about to kill this process for a fault of its own (SEGV, BUS, ILL, FPE, ABRT) first has
- * the call stack written to `fd`: "my_npu.so+0x1b2c < libkeyway.so.0+0x91f", innermost first, offsets as addr2line
+ * the call stack written to `fd`: "my_npu.so+0x1b2c < libkeyway.so.1+0x91f", innermost first, offsets as addr2line
  * takes them. The process dies of the same signal all the same. Signals that are handled already (by a sanitizer) are
  * left alone. Children made by fork write nothing. */
 void kw_crash_report_to(int fd);

@@ -52,7 +52,7 @@ class WithLibrary(build_py):
         super().run()
         source, lib = Path(pkg_config("--variable=libdir")), Path(self.build_lib) / "keyway" / "lib"
         shutil.rmtree(lib, ignore_errors=True)
-        files = {source / "libkeyway.so.0": lib / "libkeyway.so.0"}
+        files = {source / "libkeyway.so.1": lib / "libkeyway.so.1"}
         for helper in ("keyway-probe", "keyway-plugin-host"):
             files[source / "keyway" / helper] = lib / "keyway" / helper
         for plugin in PLUGINS:

@@ -62,7 +62,7 @@ struct kw_call; /* plugin.h */
 
 /* ---- Version, errors, names -------------------------------------------------------------------------------------- */
 
-/* "0.9.0". */
+/* "1.0.0". */
 KW_API const char *kw_version(void);
 /* The ABI version this library serves, as in KW_ABI_MAKE. */
 KW_API uint32_t kw_abi_version(void);
@@ -80,9 +80,6 @@ KW_API void kw_error_clear(void);
  * devices or on threads of a plugin's (cpu:0's streams but the default one), kernels without parallel_for, and plugins
  * in processes of their own are not cancelled. */
 KW_API void kw_cancel_watch(const volatile int *flag);
-enum {
-  KW_ERR_CANCELLED = KW_CLASS_RETRY << 24 | 1 /* who does not know it acts as on KW_ERR_BUSY */
-};
 /* The number behind the calling thread's last failure, where its plugin gave one of its own (KW_STATUS_OF_PLUGIN) or of
  * a later version: the function that failed returned what the number's class stands for. 0 otherwise. *out_plugin, if
  * wanted, is the plugin's name, "acme.npu", or "" with 0. Both go as kw_error_message goes. */

@@ -942,7 +942,7 @@ typedef struct kw_query_info {
   uint32_t abi_min; /* the host serves plugins from this version ... */
   uint32_t abi_max; /* ... up to this one, and later minors of the same major */
   uint32_t reserved;
-  const char *host_version; /* for people: "keyway 0.9.0" */
+  const char *host_version; /* for people: "keyway 1.0.0" */
   const kw_ext *next;
 } kw_query_info;
 

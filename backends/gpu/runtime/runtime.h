@@ -345,9 +345,9 @@ extern const kw_test_api kw_rt_test_api;
 /* clang-format off */
 #define KW_RT_MEM_KINDS (1u << KW_MEM_HOST_PINNED | 1u << KW_MEM_MANAGED)
 #define KW_RT_DRIVER                                                                                                   \
-  .vendor = "keyway", .version = "0.9.0", .build = __VERSION__, .sanitizer = KW_GPU_SANITIZER, .probe = kw_rt_probe,   \
-  .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .attribute = kw_rt_attribute,            \
-  .device_size = sizeof(kw_rt_device),                                                                                 \
+  .vendor = "keyway", .version = KEYWAY_PLUGIN_VERSION, .build = __VERSION__, .sanitizer = KW_GPU_SANITIZER,           \
+  .probe = kw_rt_probe, .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify,                    \
+  .attribute = kw_rt_attribute, .device_size = sizeof(kw_rt_device),                                                   \
   .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                 \
   .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
   .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = KW_RT_MEM_KINDS,                            \

@@ -330,8 +330,8 @@ PLAIN = {
 
 def open_library():
     """KEYWAY_LIBRARY names a libkeyway.so; otherwise the one in this package, or the system's."""
-    bundled = Path(__file__).parent / "lib" / "libkeyway.so.0"
-    place = os.environ.get("KEYWAY_LIBRARY") or (str(bundled) if bundled.exists() else "libkeyway.so.0")
+    bundled = Path(__file__).parent / "lib" / "libkeyway.so.1"
+    place = os.environ.get("KEYWAY_LIBRARY") or (str(bundled) if bundled.exists() else "libkeyway.so.1")
     try:
         return ctypes.CDLL(place)
     except OSError as error:

@@ -314,7 +314,7 @@ class Gate:
     """Holds a stream until it is opened."""
 
     def __init__(self, stream):
-        keyway = ctypes.CDLL("libkeyway.so.0")  # the one that is loaded
+        keyway = ctypes.CDLL("libkeyway.so.1")  # the one that is loaded
         self._opened = threading.Event()
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: self._opened.wait())
         assert keyway.kw_stream_call_host(ctypes.c_void_p(stream.native_handle), self._function, None) == 0

@@ -124,7 +124,7 @@ def test_streams_and_events(device):
 
 
 def test_math_mode_and_determinism_are_pytorchs(device):
-    keyway = ctypes.CDLL("libkeyway.so.0")  # the one that is loaded
+    keyway = ctypes.CDLL("libkeyway.so.1")  # the one that is loaded
     keyway.kw_deterministic_get.restype = ctypes.c_bool
     x, names = torch.randn(4, 4, device=device), ["highest", "high", "medium"]
     allowed = [0, 1, 3]  # nothing, KW_MATH_TF32, KW_MATH_FAST, which allows TF32, too

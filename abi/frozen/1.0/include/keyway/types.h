@@ -80,6 +80,10 @@ enum {
   KW_CLASS_RETRY = 4,    /* KW_ERR_BUSY: later it may work */
   KW_CLASS_REFUSED = 5   /* KW_ERR_UNSUPPORTED: not here, and nothing has changed; another way may be open */
 };
+/* Codes of classes. */
+enum {
+  KW_ERR_CANCELLED = KW_CLASS_RETRY << 24 | 1 /* the application no longer wants the call's result, kw_cancel_watch() */
+};
 #define KW_STATUS_CLASS(status) ((uint32_t)(status) >> 24)
 #define KW_STATUS_OF_PLUGIN(class_of_it, number) \
   ((kw_status)((uint32_t)(class_of_it) << 24 | 0x800000u | ((uint32_t)(number)&0x7fffffu)))

@@ -44,6 +44,9 @@
  *     one device or several, also when they name the same stream; the plugin serialises what it appends to one stream.
  *     The host keeps apart only what ends something (destroy, dealloc, close, shutdown) and other uses of that same
  *     object. prepare may run twice at once for one signature.
+ *   - A slot, a kernel's function and a body of parallel_for use 160 KiB of stack at most, with all that they call: the
+ *     application's threads and those of parallel_for have no more to give for sure. What needs more runs on a thread
+ *     of the plugin's own. Threads that call run_callback have 256 KiB: the application's function may call Keyway.
  *   - A slot does not call back into the application, nor a host function that is not documented as allowed there.
  *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct_size
  *     [abi/structs_end], and MUST set struct_size in the structs it provides to sizeof of its own headers' version
@@ -190,7 +193,8 @@ typedef struct kw_host_api {
    * one, and runs them on the host's threads, the caller among them; returns when all are done. A plugin that computes
    * on the CPU uses this and starts no pool of its own, so that several plugins and an application do not fight over
    * cores. Nested calls run inline. A good grain takes about 10 us: the sooner of 64 KiB read and written and 16384
-   * operations, of vectors where the body has them. The split depends on the number of threads; results must not. */
+   * operations, of vectors where the body has them. The split depends on the number of threads; results must not.
+   * When it fails, pieces were left out, for instance since the application cancelled the call: return what it said. */
   kw_status(KW_CALL *parallel_for)(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user);
 
   /* How many threads parallel_for uses at most; at least 1. */
@@ -871,8 +875,9 @@ typedef struct kw_test_api {
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
  * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). A name MUST be
- * there once. [load/group_twice] A group grows at its end within its number. A plugin may offer /1 and /2 of a group:
- * the host takes the highest that it knows, and serves /1 for its whole major version. 16 bytes, frozen. */
+ * there once. [load/group_twice] Two names never have one table: that is refused, too. A group grows at its end within
+ * its number. A plugin may offer /1 and /2 of a group: the host takes the highest that it knows, and serves /1 for its
+ * whole major version. 16 bytes, frozen. */
 typedef struct kw_group {
   const char *name;
   const void *table;
@@ -937,7 +942,7 @@ typedef struct kw_query_info {
   uint32_t abi_min; /* the host serves plugins from this version ... */
   uint32_t abi_max; /* ... up to this one, and later minors of the same major */
   uint32_t reserved;
-  const char *host_version; /* for people: "keyway 0.9.0" */
+  const char *host_version; /* for people: "keyway 1.0.0" */
   const kw_ext *next;
 } kw_query_info;
 

@@ -18,6 +18,8 @@
  *   - Objects from create/open are owned by the caller and end with destroy/release/close.
  *   - Everything is thread-safe unless its comment says otherwise; one object MUST NOT be destroyed while another
  *     thread uses it.
+ *   - A thread that calls Keyway has a stack of KW_THREAD_STACK bytes at least, beyond what the application has on it
+ *     already; a driver may need more where it compiles on the thread that asks (its plugin's page says so).
  *   - The library starts itself at the first call that needs it (it looks for plugins then). Plugins stay loaded until
  *     exit.
  *   - A process may exit at any time, from any thread, with devices open and work in flight. Plugins without open
@@ -44,6 +46,10 @@ extern "C" {
 #define KW_API
 #endif
 
+/* Bytes of stack that a thread has at least which calls Keyway or runs a host function. 160 KiB of them are a plugin's,
+ * the rest is for the library. (Where the C library gives less by itself: pthread_attr_setstacksize.) */
+#define KW_THREAD_STACK (256u << 10)
+
 typedef struct kw_device kw_device;
 typedef struct kw_stream kw_stream;
 typedef struct kw_event kw_event;
@@ -56,7 +62,7 @@ struct kw_call; /* plugin.h */
 
 /* ---- Version, errors, names -------------------------------------------------------------------------------------- */
 
-/* "0.9.0". */
+/* "1.0.0". */
 KW_API const char *kw_version(void);
 /* The ABI version this library serves, as in KW_ABI_MAKE. */
 KW_API uint32_t kw_abi_version(void);
@@ -66,6 +72,14 @@ KW_API uint32_t kw_abi_version(void);
 KW_API const char *kw_error_message(void);
 /* Forgets it. */
 KW_API void kw_error_clear(void);
+/* Long computations on the host can be cancelled. From now on calls of this thread look at *flag now and then, between
+ * the pieces of their loops: when it is not 0 they leave the rest undone and fail with KW_ERR_CANCELLED. What they were
+ * to write then has any contents; everything can be used as before, and once *flag is 0 again the next call goes well.
+ * Any thread stores to *flag, also a signal handler (volatile sig_atomic_t). It stays valid until this thread has
+ * called this with another one, or with NULL, which ends it. Calls that are done before they would look, what runs on
+ * devices or on threads of a plugin's (cpu:0's streams but the default one), kernels without parallel_for, and plugins
+ * in processes of their own are not cancelled. */
+KW_API void kw_cancel_watch(const volatile int *flag);
 /* The number behind the calling thread's last failure, where its plugin gave one of its own (KW_STATUS_OF_PLUGIN) or of
  * a later version: the function that failed returned what the number's class stands for. 0 otherwise. *out_plugin, if
  * wanted, is the plugin's name, "acme.npu", or "" with 0. Both go as kw_error_message goes. */
@@ -78,7 +92,7 @@ KW_API const char *kw_status_name(kw_status status);
 KW_API const char *kw_dtype_name(kw_dtype dtype);
 /* Bytes per element; 0 for an unknown number. */
 KW_API size_t kw_dtype_size(kw_dtype dtype);
-/* KW_DTYPE_NONE for an unknown name. */
+/* KW_DTYPE_NONE for an unknown name; kw_error_message says which comes near: f32 for float32. */
 KW_API kw_dtype kw_dtype_from_name(const char *name);
 /* ATen's promotion of two dtypes: i32 with f16 gives f16, u8 with i8 gives i16, f16 with bf16 gives f32. */
 KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
@@ -93,13 +107,28 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_MATH             highest (default) | tf32 | fast: how exactly calls have to compute
  *   KEYWAY_DETERMINISTIC    1: only kernels that give the same bits every time (default: 0)
  *   KEYWAY_LOG              error (default: warn) | info | debug
- *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges,
- *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it)
+ *   KEYWAY_TRACE            a file that gets a trace of ops, copies, allocations and profile ranges, of memory in use,
+ *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it):
+ *                           in Perfetto's format where its name ends with .pftrace or .perfetto-trace, in Chrome's
+ *                           (JSON) otherwise. A FIFO whose reader is slow loses records and keeps nobody waiting
+ *   KEYWAY_TRACE_LIMIT      bytes, as 512MiB: the trace ends there (default: 1GiB; at least 64KiB)
+ *   KEYWAY_LAYERS           layers between the application, the library and its plugins, comma-separated, the first
+ *                           nearest to the application: validation (docs/layers.md)
+ *   KEYWAY_VALIDATION       report (default) | abort: what the layer validation does about a misuse
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on, or fewer
  *                           where its cgroup has a quota (rounded down: 2 of 2.5 CPUs)
  *   KEYWAY_OPTIONS          acme.npu.queue_depth=64[;KEY=VALUE]: options of plugins where the application gives none
  *                           (ignored in programs with raised privileges)
- *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
+ *   KEYWAY_PLUGINS          -NAME[,-NAME]: goes without these plugins: names of files (keyway_opencl or opencl), keys
+ *                           or vendor.key
+ *   KEYWAY_TRUST            a file that lists the plugins that may be opened, beside the machine's /etc/keyway/trust:
+ *                           both have to allow one (docs/security.md; ignored in programs with raised privileges)
+ *   KEYWAY_ISOLATE          NAME[,NAME] or *: these plugins run in processes of their own, whose end is a lost device;
+ *                           as the option acme.npu.isolate=1 (ignored in programs with raised privileges)
+ *   KEYWAY_ISOLATE_TIMEOUT_MS  a plugin in its own process that does not answer for so long has hung, ten times as
+ *                           long where it works; default 60000, 0: never
+ *   KEYWAY_PROBE_TIMEOUT_MS how long to wait for the processes that look at plugins once none of them comes further;
+ *                           default 10000 */
 
 typedef struct kw_init_options {
   uint32_t struct_size;
@@ -109,6 +138,7 @@ typedef struct kw_init_options {
 } kw_init_options;
 #define KW_INIT_NO_DISCOVERY (UINT64_C(1) << 0) /* load no plugin but those that kw_plugin_load names */
 #define KW_INIT_TEST (UINT64_C(1) << 1)         /* this process tests: test.h works in it */
+#define KW_INIT_RETRY (UINT64_C(1) << 2)        /* forget what is kept about plugins, also quarantine: try all */
 
 /* Options. A plugin says which it has (kw_plugin_report.options); `keyway doctor` lists them. What is given for one
  * device (kw_device_open, kw_device_open_with) comes first, then what kw_init was given, then KEYWAY_OPTIONS, then what
@@ -124,7 +154,7 @@ KW_API kw_status kw_init(const kw_init_options *options);
 /* How far one candidate plugin came. The order is the order of the stages. */
 typedef uint32_t kw_stage;
 enum {
-  KW_STAGE_FOUND = 0,   /* seen in a directory; refused before opening (not a file, unsafe permissions) */
+  KW_STAGE_FOUND = 0,   /* seen in a directory; refused before opening (no plugin, unsafe permissions, left out) */
   KW_STAGE_OPENED = 1,  /* dlopen succeeded */
   KW_STAGE_SYMBOL = 2,  /* keyway_plugin_query is there */
   KW_STAGE_VERSION = 3, /* query answered with a version, sizes and slots that fit */
@@ -133,7 +163,10 @@ enum {
 };
 KW_API const char *kw_stage_name(kw_stage stage);
 
-/* What happened to one candidate. Strings live as long as the process. */
+/* What happened to one candidate. Each one is opened, asked and started in a process of its own first, side by side
+ * with the others; in this process when one of its devices is asked for, or by kw_plugin_load. What the processes saw
+ * is kept for a while (~/.cache/keyway). A plugin whose opening ended a process like this one is in quarantine: it is
+ * not opened until `keyway doctor --retry` or KW_INIT_RETRY. Strings live as long as the process. */
 typedef struct kw_plugin_report {
   uint32_t struct_size;
   kw_stage reached;     /* the last stage that succeeded */
@@ -154,10 +187,14 @@ typedef struct kw_plugin_report {
   const kw_option_desc *const *options; /* that the plugin has; NULL and 0 until known */
   uint32_t option_count;
   uint32_t reserved;
+  uint32_t opened;   /* 1: its library is open for this process; 0: all of this is what a helper process showed */
+  uint32_t isolated; /* 1: it runs in a process of its own, or will when it is opened, as things are set now */
+  const char *trust; /* by which rules it may be opened, where there are trust files; "" otherwise */
 } kw_plugin_report;
 
-/* Loads one plugin file beyond those discovered. The caller vouches for the file: unsafe permissions are only warned
- * about. Loading a file twice is KW_OK. The plugin's report tells more than the status. */
+/* Loads one plugin file beyond those discovered, and opens it. The caller vouches for the file: unsafe permissions are
+ * only warned about, and quarantine does not hold; a trust file (kw_trust_file) does. Loading a file twice is KW_OK.
+ * The plugin's report tells more than the status. */
 KW_API kw_status kw_plugin_load(const char *path);
 KW_API kw_status kw_plugin_count(uint32_t *out_count);
 KW_API kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report);
@@ -179,6 +216,18 @@ typedef struct kw_plugin_directory {
 } kw_plugin_directory;
 /* In the order of the search. KW_ERR_NOT_FOUND past the end; after KW_INIT_NO_DISCOVERY there are none. */
 KW_API kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_directory);
+
+/* A list of the plugins that may be opened (docs/security.md): /etc/keyway/trust, or what KEYWAY_TRUST names. Each that
+ * is there has to allow a plugin; otherwise none of its code runs, also where kw_plugin_load names it. Strings live as
+ * long as the process. */
+typedef struct kw_trust_file {
+  uint32_t struct_size;
+  uint32_t rule_count;
+  const char *path;
+  const char *reason; /* why it allows nothing at all: it cannot be read or understood; "" otherwise */
+} kw_trust_file;
+/* KW_ERR_NOT_FOUND past the end; without a list there is none. */
+KW_API kw_status kw_plugin_get_trust_file(uint32_t index, kw_trust_file *out_file);
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
@@ -280,6 +329,33 @@ typedef struct kw_memory_stats {
   uint64_t oom_failures; /* ... and failed all the same */
 } kw_memory_stats;
 KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats);
+/* Both peaks start anew, from what is in use now. Any thread. */
+KW_API kw_status kw_memory_reset_peak(kw_device *device);
+
+/* A piece of what the allocator obtained from the plugin. Pieces without gaps make up a segment, which is one of the
+ * plugin's allocations. */
+typedef uint32_t kw_block_state;
+enum {
+  KW_BLOCK_LIVE = 0,    /* of a tensor, or of something of the library's own */
+  KW_BLOCK_PENDING = 1, /* released, while other streams than its own still use it */
+  KW_BLOCK_FREE = 2     /* cached, for calls on the segment's stream */
+};
+typedef struct kw_memory_block {
+  uint32_t struct_size;
+  kw_block_state state;
+  uint64_t offset, size; /* in the segment; bytes */
+  uint64_t segment;      /* its number: those of a device differ while they live */
+  uint64_t segment_size;
+  uint64_t stream; /* token of the segment's stream (kw_trace_event.stream) */
+  bool graphs;     /* the segment is one graph's or several's, and serves no other calls */
+  uint8_t reserved[7];
+} kw_memory_block;
+/* Calls `function` for every block, segment by segment, in the order of their offsets: as they were at one moment,
+ * which is over then, so it may call the library. Not with imported memory, nor with such as kw_tensor_create_in makes.
+ * Any thread. KW_ERR_OUT_OF_MEMORY: no host memory for the list, and no call. */
+KW_API kw_status kw_memory_for_each_block(kw_device *device,
+                                          void(KW_CALL *function)(const kw_memory_block *block, void *user),
+                                          void *user);
 /* Bytes of the device's memory that are free now, and all of them, as its driver counts: also for other processes, with
  * what this one caches as used. Where the plugin cannot tell, kw_device_info.total_memory, and as free what `held` of
  * kw_memory_stats leaves of it; KW_ERR_UNSUPPORTED where that is unknown, too. */
@@ -552,9 +628,10 @@ static inline kw_value kw_arg_scalar_bool(bool b) {
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none, or when memory is out for the op
- * table, which is made at the first call (kw_error_message says so, and the next call tries again). Interned: the
- * pointer is the same each time and lives as long as the process. Cheap enough for set-up, meant to be kept. */
+/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none (kw_error_message says which come near)
+ * or when memory is out for the op table, which is made at the first call (the next one tries again). Interned: the
+ * pointer is the same each time and lives as long as the process. Cheap enough for set-up, meant to be kept. A vendor's
+ * own op is there once its plugin is open: by one of its devices, or kw_plugin_load. */
 KW_API const kw_op *kw_op_find(const char *name);
 KW_API uint32_t kw_op_count(void);
 KW_API const kw_op *kw_op_at(uint32_t index);
@@ -572,7 +649,8 @@ typedef struct kw_op_info {
   uint32_t result_count;
   double max_ulp;            /* the bound of the conformance suite, with absolute and growth below; see comparator */
   const char *comparator;    /* "bits", "ulp", ... */
-  const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
+  const char *decomposition; /* ops that serve it on devices without a kernel of its own: "amax add.Tensor/i64", the
+                                latter on that dtype; or "" */
   bool counted;   /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
   bool pointwise; /* a given result may be exactly an argument: same memory, dtype, shape and strides */
   uint8_t reserved[6];
@@ -797,7 +875,30 @@ KW_API const char *kw_math_mode_name(kw_math_mode mode);
 KW_API void kw_deterministic_set(bool only);
 KW_API bool kw_deterministic_get(void);
 
-/* ---- Profile ranges, energy -------------------------------------------------------------------------------------- */
+/* ---- Profiling, energy ------------------------------------------------------------------------------------------- */
+
+/* Something that took time: an event of the trace. */
+typedef struct kw_trace_event {
+  uint32_t struct_size;
+  uint32_t node; /* of a launch in a native graph: how many launches the graph has before it */
+  /* "op", "launch", "copy", "alloc", "sync", "load", "build", "range": what the host did, in the calling thread.
+   * "device": what a device did, where its plugin tells (KW_NATIVE_ACTIVITY). */
+  const char *category;
+  const char *name;          /* the op's; of what is no call of an op "copy", "fill", "graph" and the like */
+  const char *detail;        /* NULL: none */
+  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+  uint64_t stream;           /* a number that no other stream of the process has; 0: none in particular */
+  uint64_t call;             /* a launch's number, which its "launch" and its "device" events share; 0: none */
+  kw_device *device;         /* that did it; NULL: the host */
+} kw_trace_event;
+typedef void(KW_CALL *kw_trace_function)(const kw_trace_event *event, void *user);
+/* From here on hands every event to `function`, whether or not a trace is written (KEYWAY_TRACE), one after the other:
+ * those of the host in their threads as they end, those of devices in threads that have just waited for them. What it
+ * is given is valid during the call; it must not call the library. Calls cost more meanwhile, as with a trace. NULL
+ * ends it: events of devices that have been waited for come first, and none after the return. Does not start the
+ * library. KW_ERR_BUSY: there is a function already. Devices that are open tell from here on, also about streams that
+ * are there; one whose plugin refuses goes without, with a warning in the log. */
+KW_API kw_status kw_trace_listen(kw_trace_function function, void *user);
 
 /* Names what the calling thread does from here to the matching pop. Ranges nest. They stand in the trace
  * (KEYWAY_TRACE), and plugins that can (KW_NATIVE_PROFILE) hand them to the vendor's tools. Does not start the library.
