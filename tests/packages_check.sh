@@ -22,15 +22,22 @@ apt-get install -y -qq --no-install-recommends "$packages"/*.deb gcc libc6-dev c
 mapfile -t names < <(for package in "$packages"/*.deb; do dpkg-deb -f "$package" Package; done)
 echo "== installed: ${names[*]}"
 
+# said WORDS COMMAND...: the command prints them. All of it is read: one that writes on behind `grep -q` would fail.
+said() {
+  local words=$1 text
+  shift
+  text=$("$@") && grep -q -e "$words" <<<"$text"
+}
+
 echo "== devices"
 keyway list
-keyway list | grep -q '^cpu:0'
-keyway list | grep -q '^opencl:0'
-keyway doctor | grep -q levelzero
+said '^cpu:0' keyway list
+said '^opencl:0' keyway list
+said levelzero keyway doctor
 keyway conform --device cpu:0 --quick --suite ops --op 'add.*,mm'
 echo "== cpu:0 and opencl:0 are listed, cpu:0 proven"
 
-man --pager=cat keyway-conform | grep -q -- '--device'
+said --device man --pager=cat keyway-conform
 man --pager=cat keyway >/dev/null
 bash -c '. /usr/share/bash-completion/bash_completion && _completion_loader keyway; complete -p keyway'
 [ -e /usr/share/doc/keyway/html/index.html ] || { echo "the site is missing" >&2; exit 1; }
