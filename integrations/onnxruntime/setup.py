@@ -56,7 +56,7 @@ version = pkg_config("--modversion")[0]
 oldest = Path("versions").read_text().split()[0]
 setup(
     version=version,
-    install_requires=[f"keyway=={version}", f"onnxruntime>={oldest}"],
+    install_requires=[f"keyway-runtime=={version}", f"onnxruntime>={oldest}"],
     distclass=Binary,
     cmdclass={"build_py": WithProvider, "bdist_wheel": OfThisPlatform},
 )

@@ -45,8 +45,8 @@ install_with_examples release
 
 step "the wheels, by the commands of the README, and the page"
 export PATH=$environment/bin:$PATH
-"$python" -m pip uninstall --quiet --yes keyway onnxruntime-keyway >/dev/null 2>&1 || true
-rm -f build/wheels/keyway-*.whl build/wheels/onnxruntime_keyway-*.whl
+"$python" -m pip uninstall --quiet --yes keyway-runtime onnxruntime-keyway >/dev/null 2>&1 || true
+rm -f build/wheels/keyway_runtime-*.whl build/wheels/onnxruntime_keyway-*.whl
 quiet onnxruntime-readme python tests/pages_check.py . build/release $here/README.md
 sed 's/^/    /' build/logs/onnxruntime-readme.log
 

@@ -45,7 +45,7 @@ for folder, name in [(Path.cwd(), "torch_keyway"), (Path(torch.__file__).parent,
 minor = ".".join(torch.__version__.split(".")[:2])
 setup(
     version=f"{version}+torch{minor}",
-    install_requires=[f"torch=={minor}.*", *([f"keyway=={version}"] if of_package else [])],
+    install_requires=[f"torch=={minor}.*", *([f"keyway-runtime=={version}"] if of_package else [])],
     ext_modules=[extension],
     cmdclass={"build_ext": BuildExtension},
 )

@@ -48,7 +48,7 @@ def main():
     print(
         f"""\
 The standard's own suite, data-apis/array-api-tests at {commit(folder)}, for version 2024.12 of the standard, with
-{examples} examples of Hypothesis {version("hypothesis")} for each test, on the wheel of keyway {version("keyway")},
+{examples} examples of Hypothesis {version("hypothesis")} for each test, on the wheel of keyway {version("keyway-runtime")},
 Python {sys.version.split()[0]}. On npu:0, the example vendor's device, cpu:0 stands in where it lacks a kernel. Of data
 types the suite asks only for those that a namespace has, which here are not uint16, uint32 and uint64. Made by
 `integrations/python/upstream.sh`.
