@@ -7,6 +7,7 @@
 #include <keyway/keyway.h>
 
 #include <signal.h>
+#include <time.h>
 
 static void set_stack(pthread_attr_t *attributes) {
   size_t size;
@@ -34,4 +35,12 @@ int kw_thread_start(void *(*body)(void *user), void *user, const char *name) {
   const int error = kw_thread_start_joined(&thread, body, user, name);
   if (error == 0) pthread_detach(thread);
   return error;
+}
+
+void kw_condition_init(pthread_cond_t *condition) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
 }

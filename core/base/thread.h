@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads of the library's own. Plugins' code and the application's may run on them.
+ * Threads of the library's own, on which plugins' code and the application's may run, and what they wait for.
  */
 #ifndef KEYWAY_CORE_THREAD_H
 #define KEYWAY_CORE_THREAD_H
@@ -13,5 +13,8 @@
 int kw_thread_start(void *(*body)(void *user), void *user, const char *name);
 /* The same, of a thread that is joined. */
 int kw_thread_start_joined(pthread_t *out_thread, void *(*body)(void *user), void *user, const char *name);
+
+/* A condition whose timed waits end by CLOCK_MONOTONIC, which kw_trace_now() tells. */
+void kw_condition_init(pthread_cond_t *condition);
 
 #endif /* KEYWAY_CORE_THREAD_H */

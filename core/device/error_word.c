@@ -6,6 +6,7 @@
 #include "device/error_word.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "base/trace.h"
 #include "device/host_memory.h"
 #include "device/late_error.h"
@@ -281,31 +282,31 @@ static bool has_older(const kw_word_check *checks, uint64_t number) {
   return checks != NULL;
 }
 
-bool kw_error_words_let_end(kw_stream *stream, const kw_word_check *check, uint64_t timeout_ns, bool *out_again) {
+/* Under the stream's mutex. False: one of them has not ended in time. */
+static bool wait_for_older(kw_stream *stream, uint64_t number, uint64_t timeout_ns) {
   kw_error_words *words = &stream->words;
   const uint64_t end_ns = kw_trace_now() + (timeout_ns < INT64_MAX ? timeout_ns : INT64_MAX);
   const struct timespec until = {(time_t)(end_ns / 1000000000), (long)(end_ns % 1000000000)};
-  bool late = false;
-  pthread_mutex_lock(&stream->mutex);
-  while (!late && has_older(words->checks, check->number)) {
-    if (timeout_ns == KW_WAIT_FOREVER) {
-      pthread_cond_wait(&words->ended, &stream->mutex);
-    } else {
-      late = pthread_cond_timedwait(&words->ended, &stream->mutex, &until) != 0;
-    }
+  int error = 0;
+  while (error == 0 && has_older(words->checks, number)) {
+    error = timeout_ns == KW_WAIT_FOREVER ? pthread_cond_wait(&words->ended, &stream->mutex)
+                                          : pthread_cond_timedwait(&words->ended, &stream->mutex, &until);
   }
-  late = has_older(words->checks, check->number);
+  return !has_older(words->checks, number);
+}
+
+bool kw_error_words_let_end(kw_stream *stream, const kw_word_check *check, uint64_t timeout_ns, bool *out_again) {
+  kw_error_words *words = &stream->words;
+  pthread_mutex_lock(&stream->mutex);
+  bool late = has_older(words->checks, check->number);
+  if (late) late = !wait_for_older(stream, check->number, timeout_ns);
   *out_again = words->given_back != check->given_back;
   pthread_mutex_unlock(&stream->mutex);
   return !late;
 }
 
 void kw_error_words_init(kw_stream *stream) {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&stream->words.ended, &attributes);
-  pthread_condattr_destroy(&attributes);
+  kw_condition_init(&stream->words.ended);
 }
 
 void kw_error_words_free(kw_stream *stream) {

@@ -182,11 +182,7 @@ static void stop(void) {
 }
 
 static bool begin_thread(void) {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&control.changed, &attributes);
-  pthread_condattr_destroy(&attributes);
+  kw_condition_init(&control.changed);
   return kw_thread_start_joined(&thread, run, NULL, "keyway-top") == 0;
 }
 
