@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Kinds and places ---------------------------------------------------------------------------------------------
- */
+/* ---- Kinds and places -------------------------------------------------------------------------------------------- */
 
 /* Device memory that others may have: in this process, too, they have it under another name. */
 static bool is_shared(const kw_alloc_info *info) {

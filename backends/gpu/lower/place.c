@@ -11,11 +11,16 @@ void kw_gpu_memory_note(kw_gpu_device *device, kw_gpu_memory *memory) {
   pthread_mutex_unlock(&device->memories_lock);
 }
 
+/* The link to what is known of allocated or of imported memory; to NULL where there is nothing. Under memories_lock. */
+static kw_gpu_memory **find(kw_gpu_device *device, kw_mem mem, bool imported) {
+  kw_gpu_memory **link = &device->memories;
+  while (*link && ((*link)->mem != mem || (*link)->imported != imported)) link = &(*link)->next;
+  return link;
+}
+
 kw_gpu_memory *kw_gpu_memory_forget(kw_gpu_device *device, kw_mem mem, bool imported) {
   pthread_mutex_lock(&device->memories_lock);
-  kw_gpu_memory **link = &device->memories, *memory;
-  while (*link && ((*link)->mem != mem || (*link)->imported != imported)) link = &(*link)->next;
-  memory = *link;
+  kw_gpu_memory **link = find(device, mem, imported), *memory = *link;
   if (memory) *link = memory->next;
   pthread_mutex_unlock(&device->memories_lock);
   return memory;
@@ -23,8 +28,7 @@ kw_gpu_memory *kw_gpu_memory_forget(kw_gpu_device *device, kw_mem mem, bool impo
 
 kw_mem_kind kw_gpu_mem_kind(kw_gpu_device *device, kw_mem mem) {
   pthread_mutex_lock(&device->memories_lock);
-  const kw_gpu_memory *memory = device->memories;
-  while (memory && (memory->mem != mem || memory->imported)) memory = memory->next;
+  const kw_gpu_memory *memory = *find(device, mem, false);
   const kw_mem_kind kind = memory ? memory->kind : KW_MEM_DEVICE;
   pthread_mutex_unlock(&device->memories_lock);
   return kind;
