@@ -89,7 +89,7 @@ run_tests() {
     sed -n '/^The following tests FAILED/,$p' "$log" >&2
     die "tests of build/$preset failed; what each said is above" "All of their output is in $log."
   fi
-  sed -n -E 's/^([0-9]*% tests passed.*|mutants: .*)$/    \1/p' "build/logs/tests-$preset.log"
+  sed -n -E 's/^([0-9]*% tests passed.*|mutants: .*)$/    \1/p' "$log"
 }
 
 # check_format: every C source as clang-format would write it.

@@ -75,10 +75,12 @@ quiet wheels-pytorch "$python" integrations/pytorch/tests/four_lines.py cpu
 step "what they are made of (SPDX), and notes for the tag"
 python3 scripts/sbom.py "$version" "$dist" >"$dist/keyway-$version.spdx.json"
 quiet spdx "$tools/bin/pyspdxtools" -i "$dist/keyway-$version.spdx.json"
+awk -v version="$version" '/^## / { on = !seen && ($2 == version || $2 == "Unreleased"); seen = seen || on; next } on
+  END { exit !seen }' CHANGELOG.md >"$elsewhere/changes" ||
+  die "CHANGELOG.md says nothing of version $version" "Give it a section: ## $version (DATE)"
 {
   printf 'Keyway %s\n\n' "$version"
-  awk -v version="$version" '/^## / { on = !seen && ($2 == version || $2 == "Unreleased"); seen = seen || on; next } on' \
-    CHANGELOG.md
+  cat "$elsewhere/changes"
   printf '\nSHA-256:\n\n'
   hashes "$dist"
 } >"$elsewhere/notes"
