@@ -193,8 +193,10 @@ static bool parse_attribute(evaluation *e, const char *name, const char *text) {
     return false;
   }
   if (kw_cli_value_parse(&argument->info, text, &argument->storage, &e->values[index])) return true;
-  COMPLAIN("--attr %s=%s: expected %s%s; %s", name, text, kw_cli_value_expects(&argument->info),
-           argument->info.flags & KW_ARG_OPTIONAL ? " or none" : "", e->info.schema);
+  const bool names_dtype = argument->info.tag == KW_TAG_DTYPE; /* the library says which was meant */
+  COMPLAIN("--attr %s=%s: expected %s%s%s%s; %s", name, text, kw_cli_value_expects(&argument->info),
+           argument->info.flags & KW_ARG_OPTIONAL ? " or none" : "", names_dtype ? ": " : "",
+           names_dtype ? kw_error_message() : "", e->info.schema);
   return false;
 }
 
@@ -273,7 +275,8 @@ static bool print_result(const evaluation *e, uint32_t index) {
 }
 
 static bool call_op(evaluation *e) {
-  kw_status status = kw_op_call(e->op, NULL, e->values, e->info.arg_count, e->outs, e->info.result_count);
+  kw_stream *stream = kw_stream_default(e->device); /* an op without a tensor has no other word of the device */
+  kw_status status = kw_op_call(e->op, stream, e->values, e->info.arg_count, e->outs, e->info.result_count);
   if (status == KW_OK) status = kw_device_synchronize(e->device);
   if (status != KW_OK) {
     COMPLAIN("%s", kw_error_message());
@@ -332,6 +335,7 @@ const kw_cli_command kw_cli_eval = {
     .details =
         "  keyway eval add.Tensor --device npu:0 --in a.npy --in b.npy --attr alpha=2 --out y.npy\n"
         "  keyway eval index.Tensor --device npu:0 --in x.npy --in none,columns.npy\n"
+        "  keyway eval full --device npu:0 --attr size=2,3 --attr fill_value=1\n"
         "\n"
         "--in files go to the schema's tensor arguments in order; a list of tensors is one --in with commas, an\n"
         "absent entry of it 'none'. An op that changes its argument (a!) has that argument as its result; the input\n"
