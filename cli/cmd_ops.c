@@ -22,11 +22,11 @@ typedef struct open_devices {
   uint32_t count;
 } open_devices;
 
-/* The dtypes of an op that this device has kernels for. */
-static kw_dtype_mask kernel_dtypes(const kw_op *op, const kw_op_info *info, kw_device *device) {
+/* The dtypes of an op that this device serves so: by kernels, or by other ops. */
+static kw_dtype_mask dtypes_by(kw_support support, const kw_op *op, const kw_op_info *info, kw_device *device) {
   kw_dtype_mask mask = {{0, 0}};
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (!kw_dtype_mask_has(info->dtypes, d) || kw_op_support(op, device, d) != KW_SUPPORT_KERNEL) continue;
+    if (!kw_dtype_mask_has(info->dtypes, d) || kw_op_support(op, device, d) != support) continue;
     mask.bits[d / 64] |= KW_DTYPE_BIT(d);
   }
   return mask;
@@ -63,7 +63,7 @@ static void add_kernels(kw_cli_table *table, const cJSON *kernels) {
                              text_of(kernel, "name"), lower || off ? " (" : "", lower ? mode : "",
                              lower && off ? ", " : "", off ? "off" : "", lower || off ? ")" : "");
   }
-  kw_cli_table_add(table, "%s", text);
+  kw_cli_table_add(table, "%s", used ? text : "-");
 }
 
 static bool is_empty(const kw_dtype_mask *mask) {
@@ -126,6 +126,25 @@ static void add_bound(cJSON *json, const kw_op_info *info) {
   if (*bound.magnitude) cJSON_AddStringToObject(json, "magnitude", bound.magnitude);
 }
 
+static cJSON *dtypes_as_json(const kw_dtype_mask *dtypes) {
+  cJSON *names = cJSON_CreateArray();
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+    if (kw_dtype_mask_has(*dtypes, d)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_dtype_name(d)));
+  }
+  return names;
+}
+
+/* "f32 f64"; "-" for none. */
+static void dtypes_as_text(const kw_dtype_mask *dtypes, char *text, size_t size) {
+  size_t used = (size_t)snprintf(text, size, "-");
+  for (kw_dtype d = 0, first = 1; d < KW_DTYPE_COUNT && used < size; ++d) {
+    if (!kw_dtype_mask_has(*dtypes, d)) continue;
+    if (first) used = 0;
+    used += (size_t)snprintf(text + used, size - used, first ? "%s" : " %s", kw_dtype_name(d));
+    first = 0;
+  }
+}
+
 /* `kernels`: NULL where no device was named. */
 static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices,
                          cJSON *kernels) {
@@ -133,10 +152,7 @@ static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype
   cJSON_AddStringToObject(json, "name", info->name);
   cJSON_AddStringToObject(json, "schema", info->schema);
   cJSON_AddStringToObject(json, "level", level_name(info->level));
-  cJSON *names = cJSON_AddArrayToObject(json, "dtypes");
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (kw_dtype_mask_has(*dtypes, d)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_dtype_name(d)));
-  }
+  cJSON_AddItemToObject(json, "dtypes", dtypes_as_json(dtypes));
   add_bound(json, info);
   cJSON_AddStringToObject(json, "autocast", kw_cast_policy_name(kw_op_cast_policy(op)));
   cJSON_AddItemToObject(json, "devices", devices);
@@ -160,11 +176,7 @@ static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_
   }
   if (kernels) add_kernels(table, kernels);
   if (!kernels) kw_cli_table_add(table, "%s", used ? text : "-");
-  used = 0;
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT && used < sizeof text; ++d) {
-    if (!kw_dtype_mask_has(*dtypes, d)) continue;
-    used += (size_t)snprintf(text + used, sizeof text - used, used ? " %s" : "%s", kw_dtype_name(d));
-  }
+  dtypes_as_text(dtypes, text, sizeof text);
   kw_cli_table_add(table, "%s", text);
 }
 
@@ -196,7 +208,22 @@ static void close_all(open_devices *devices) {
   free(devices->items);
 }
 
-static int print_ops(const kw_cli_args *args, const open_devices *devices, bool only_supported) {
+/* Whether `name` is an op's, or what its overloads share; NULL is any's. */
+static bool is_named(const kw_op_info *info, const char *name) {
+  char base[64];
+  return !name || strcmp(info->name, name) == 0 || strcmp(kw_op_page_base(info->name, base), name) == 0;
+}
+
+/* What a device does about an op beside its kernels. */
+static void note_others(kw_cli_table *table, const kw_dtype_mask *kernels, const kw_dtype_mask *decomposed) {
+  char text[256];
+  dtypes_as_text(decomposed, text, sizeof text);
+  if (!is_empty(decomposed)) kw_cli_table_note(table, "made of other ops: %s", text);
+  if (is_empty(decomposed) && is_empty(kernels)) kw_cli_table_note(table, "not there: no kernel, nor those it needs");
+}
+
+/* `name`: only that op, and whatever the device does about it; NULL: all. */
+static int print_ops(const kw_cli_args *args, const open_devices *devices, const char *name, bool only_supported) {
   const bool as_json = kw_cli_args_has(args, "--json");
   cJSON *json = cJSON_CreateObject(), *ops = cJSON_AddArrayToObject(json, "ops");
   const char *const headings[] = {"OP", "LEVEL", "BOUND", only_supported ? "KERNELS" : "DEVICES", "DTYPES", NULL};
@@ -204,19 +231,24 @@ static int print_ops(const kw_cli_args *args, const open_devices *devices, bool 
   for (uint32_t i = 0; i < kw_op_count(); ++i) {
     const kw_op *op = kw_op_at(i);
     kw_op_info info = {.struct_size = sizeof info};
-    if (kw_op_get_info(op, &info) != KW_OK) continue;
+    if (kw_op_get_info(op, &info) != KW_OK || !is_named(&info, name)) continue;
     kw_dtype_mask dtypes = info.dtypes;
     cJSON *names = cJSON_CreateArray();
     for (uint32_t d = 0; d < devices->count; ++d) {
-      kw_dtype_mask served = kernel_dtypes(op, &info, devices->items[d]);
+      kw_dtype_mask served = dtypes_by(KW_SUPPORT_KERNEL, op, &info, devices->items[d]);
       if (!is_empty(&served)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_device_name(devices->items[d])));
       if (only_supported) dtypes = served;
     }
-    bool show = !only_supported || !is_empty(&dtypes);
+    bool show = name || !only_supported || !is_empty(&dtypes);
     cJSON *kernels = only_supported ? list_kernels(op, devices->items[0]) : NULL;
+    kw_dtype_mask decomposed = {{0, 0}};
+    if (name && only_supported) decomposed = dtypes_by(KW_SUPPORT_DECOMPOSED, op, &info, devices->items[0]);
     if (show && !as_json) add_row(table, &info, &dtypes, names, kernels);
+    if (name && only_supported) note_others(table, &dtypes, &decomposed);
     if (show && as_json) {
-      cJSON_AddItemToArray(ops, op_as_json(op, &info, &dtypes, names, kernels));
+      cJSON *json_op = op_as_json(op, &info, &dtypes, names, kernels);
+      if (name && only_supported) cJSON_AddItemToObject(json_op, "decomposed", dtypes_as_json(&decomposed));
+      cJSON_AddItemToArray(ops, json_op);
     } else {
       cJSON_Delete(names);
       cJSON_Delete(kernels);
@@ -228,33 +260,47 @@ static int print_ops(const kw_cli_args *args, const open_devices *devices, bool 
   return KW_CLI_OK;
 }
 
-/* The page of an op, or of all its overloads. */
-static int print_page(const char *name) {
-  char base[64];
-  if (kw_op_page_print(stdout, kw_op_page_base(name, base))) return KW_CLI_OK;
+/* False, and said, when there is no op of that name. */
+static bool op_is_there(const char *name) {
+  uint32_t count;
+  kw_device_count(&count); /* starts the library: plugins add ops */
+  for (uint32_t i = 0; i < kw_op_count(); ++i) {
+    kw_op_info info = {.struct_size = sizeof info};
+    if (kw_op_get_info(kw_op_at(i), &info) == KW_OK && is_named(&info, name)) return true;
+  }
   kw_op_find(name); /* says which was meant */
   kw_cli_complain(&kw_cli_ops, "%s; 'keyway ops' lists the ops", kw_error_message());
-  return KW_CLI_USAGE;
+  return false;
+}
+
+/* Whether there is a page of that op, or of all its overloads; a vendor's has none. */
+static bool print_page(const char *name) {
+  char base[64];
+  return kw_op_page_print(stdout, kw_op_page_base(name, base));
 }
 
 static int run(const kw_cli_args *args) {
   const char *name = kw_cli_args_positional(args, 0), *pages = kw_cli_args_value(args, "--pages");
-  if (name) return print_page(name);
+  const char *only = kw_cli_args_value(args, "--device"), *level = kw_cli_args_value(args, "--missing");
+  if (name && level) {
+    kw_cli_complain(&kw_cli_ops, "--missing is about all ops of a level: leave out '%s'", name);
+    return KW_CLI_USAGE;
+  }
+  if (name && !only && !kw_cli_args_has(args, "--json") && print_page(name)) return KW_CLI_OK;
   if (pages) {
     if (kw_op_pages_write(pages)) return KW_CLI_OK;
     kw_cli_complain(&kw_cli_ops, "cannot write the pages to '%s': %s", pages, strerror(errno));
     return KW_CLI_FAILED;
   }
   if (kw_cli_args_has(args, "--header")) return kw_op_header_print(stdout) ? KW_CLI_OK : KW_CLI_FAILED;
-  const char *only = kw_cli_args_value(args, "--device"), *level = kw_cli_args_value(args, "--missing");
   if (level && !only) {
     kw_cli_complain(&kw_cli_ops, "--missing goes with --device NAME: the device that lacks something");
     return KW_CLI_USAGE;
   }
   open_devices devices = {0};
   int code = KW_CLI_USAGE;
-  if (kw_cli_load_plugins(args) && open_all(only, &devices)) {
-    code = level ? kw_cli_print_missing(args, devices.items[0], level) : print_ops(args, &devices, only != NULL);
+  if (kw_cli_load_plugins(args) && op_is_there(name) && open_all(only, &devices)) {
+    code = level ? kw_cli_print_missing(args, devices.items[0], level) : print_ops(args, &devices, name, only != NULL);
   }
   close_all(&devices);
   return code;
@@ -275,7 +321,8 @@ const kw_cli_command kw_cli_ops = {
     .synopsis = "[NAME] [--json] [--device NAME [--missing LEVEL]] [--pages DIR] [--header] [--plugin FILE]...",
     .summary = "List the ops, their error bounds, and the devices that have kernels for them; explain one",
     .details =
-        "With NAME: the page of that op in the op reference, all overloads.\n"
+        "With NAME: the page of that op in the op reference, all overloads; with --device as well, what that device\n"
+        "has for it, and what it makes of other ops; with --json as data.\n"
         "Bounds: 'bits' the same bits, 'N ulp' at most N units in the last place of the compute type, '+ N eps' and "
         "so\n"
         "many units of 1 more, 'correctly rounded' none,\n"
