@@ -47,13 +47,21 @@ static bool parse_shard(const char *text, kw_run_options *options) {
 }
 
 /* Names of suites are checked here, so that a typing error is not taken for an empty suite. */
-static bool known_suites(const char *list) {
+static bool known_suites(const char *list, char *text, size_t size) {
 #define NAME(suite) , #suite
   static const char *const names[] = {"ops", "programs" KW_CONTRACT_SUITES(NAME)};
   for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
     size_t length = strcspn(p, ","), i = 0;
     while (i < sizeof names / sizeof names[0] && (strlen(names[i]) != length || memcmp(names[i], p, length) != 0)) i++;
-    if (i == sizeof names / sizeof names[0]) return false;
+    if (i < sizeof names / sizeof names[0]) continue;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)length, p);
+    const char *near = kw_cli_nearest(name, names, sizeof names / sizeof names[0], sizeof names[0]);
+    snprintf(text, size,
+             "there is no suite '%s'%s%s%s; --suite takes a comma-separated list of: ops,programs" KW_CONTRACT_SUITES(
+                 LISTED),
+             name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return false;
   }
   return true;
 }
@@ -103,9 +111,8 @@ static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
         "--level takes core, inference or training, and extensions: +f64, +complex, +fp8, +int4, +sparse, "
         "+fft, +detection, +paged (core+f64+fp8)");
   }
-  if (o->suites && !known_suites(o->suites)) {
-    return complain("--suite takes a comma-separated list of: ops,programs" KW_CONTRACT_SUITES(LISTED));
-  }
+  char text[512];
+  if (o->suites && !known_suites(o->suites, text, sizeof text)) return complain(text);
   return !shard || parse_shard(shard, o) || complain("--shard takes I/N with 1 <= I <= N");
 }
 
@@ -232,6 +239,8 @@ static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *s
     return 0;
   }
   if (kw_cli_args_has(args, "--source")) return print_source(run);
+  const kw_report_paths paths = kw_cli_report_paths(args);
+  if (!kw_report_can_write(&paths, "keyway conform")) return KW_CLI_USAGE;
   if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
   char text[1024];
   if (o->state && !kw_state_open(run, o->state, text, sizeof text)) return refuse("nothing was run", text);
@@ -244,7 +253,6 @@ static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *s
   }
   kw_report report;
   kw_report_make(run, &report);
-  const kw_report_paths paths = kw_cli_report_paths(args);
   FILE *out = kw_report_takes_stdout(&paths) ? stderr : stdout;
   kw_report_put_table(&report, out, isatty(fileno(out)),
                       kw_cli_args_has(args, "--verbose") || kw_cli_args_has(args, "-v"));

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 char *kw_report_text(const kw_report *report, void (*put)(const kw_report *, FILE *)) {
   char *text = NULL;
@@ -30,6 +32,25 @@ static bool write_one(const kw_report *report, void (*put)(const kw_report *, FI
   if (!good) fprintf(stderr, "%s: writing %s failed: %s\n", program, path, strerror(errno));
   free(text);
   return good;
+}
+
+/* A report is written beside its place and renamed: it takes a folder that can be written to, and no folder in it. */
+static bool can_write(const char *path, const char *program) {
+  if (!path || strcmp(path, "-") == 0) return true;
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  if (!folder) kw_out_of_memory();
+  struct stat there;
+  int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+  if (stat(path, &there) == 0 && S_ISDIR(there.st_mode)) error = EISDIR;
+  free(folder);
+  if (error) fprintf(stderr, "%s: nothing was run: %s cannot be written: %s\n", program, path, strerror(error));
+  return error == 0;
+}
+
+bool kw_report_can_write(const kw_report_paths *paths, const char *program) {
+  return can_write(paths->json, program) && can_write(paths->junit, program) && can_write(paths->tap, program) &&
+         can_write(paths->html, program);
 }
 
 bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths, const char *program) {

@@ -38,6 +38,8 @@ static void refusals_say_why(void **state) {
   output_contains("no op matches 'nope.*'");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg,nope", NULL}), 2);
   output_contains("no op matches 'nope'");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg,add", NULL}), 2);
+  output_contains("no op matches 'add'; did you mean 'add.*'?");
   char longer[202] = ""; /* whose beginning matches every op */
   memset(longer, '*', 200);
   longer[200] = '#';
@@ -51,7 +53,8 @@ static void refusals_say_why(void **state) {
                    2);
   output_contains("--case is given once");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--plugin", "/dev/null", NULL}), 2);
-  output_contains("/dev/null");
+  output_contains("nothing was run: plugin /dev/null was not loaded");
+  output_contains("see 'keyway doctor --plugin /dev/null'");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "add.Tensor/f32/nope/1", NULL}), 2);
   output_contains("there is no case");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "neg/*/nope/*", NULL}), 2);
@@ -61,9 +64,13 @@ static void refusals_say_why(void **state) {
   assert_int_equal(run((const char *[]){NULL}), 2);
   output_contains("--device NAME");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--suite", "memroy", NULL}), 2);
-  output_contains("--suite takes");
+  output_contains("there is no suite 'memroy'; did you mean 'memory'?; --suite takes");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--shard", "3/2", NULL}), 2);
   output_contains("--shard takes");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--html", "no/such/page.html", NULL}), 2);
+  output_contains("nothing was run: no/such/page.html cannot be written: No such file or directory");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--json", "/", NULL}), 2);
+  output_contains("nothing was run: / cannot be written: Is a directory");
 }
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */

@@ -293,6 +293,15 @@ static bool op_exists(const kw_run *run, const char *glob) {
   return false;
 }
 
+/* Overloads have names of their own: who writes the op's alone may mean all of them. */
+static void say_no_op(const kw_run *run, const char *glob, char *out_message, size_t size) {
+  char overloads[128];
+  const bool cut = snprintf(overloads, sizeof overloads, "%s.*", glob) >= (int)sizeof overloads;
+  const bool near = !cut && op_exists(run, overloads);
+  snprintf(out_message, size, "no op matches '%s'%s%s%s; `keyway ops` lists all ops", glob,
+           near ? "; did you mean '" : "", near ? overloads : "", near ? "'?" : "");
+}
+
 static void hash_cases(kw_run *run) {
   kw_digest digest;
   kw_digest_begin(&digest);
@@ -354,7 +363,7 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   const char *list = options->op_globs;
   for (char *op_glob; (op_glob = next_glob(&list)) != NULL; free(op_glob)) {
     if (op_exists(run, op_glob)) continue;
-    snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", op_glob);
+    say_no_op(run, op_glob, out_message, size);
     free(op_glob);
     return false;
   }

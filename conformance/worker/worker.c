@@ -14,6 +14,7 @@
 #include <keyway/plugin.h>
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,12 +130,17 @@ static void find_plugin(kw_worker *w) {
   w->facts.second = strdup(second);
 }
 
-static void refuse(kw_worker *w, kw_status status, const char *what, const char *name) {
-  const char *reason = kw_error_message();
-  size_t size = strlen(what) + strlen(name) + strlen(reason) + 64;
+__attribute__((format(printf, 3, 4))) static void refuse(kw_worker *w, kw_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
   w->facts.status = status;
-  w->facts.text = malloc(size);
-  if (w->facts.text) snprintf(w->facts.text, size, "%s %s: %s", what, name, *reason ? reason : kw_status_name(status));
+  if (vasprintf(&w->facts.text, format, arguments) < 0) w->facts.text = NULL;
+  va_end(arguments);
+}
+
+static const char *reason_for(kw_status status) {
+  const char *reason = kw_error_message();
+  return *reason ? reason : kw_status_name(status);
 }
 
 /* Makes the stream and the generator, if they are not there. */
@@ -160,14 +166,14 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   for (uint32_t i = 0; i < plugin_count; i++) {
     kw_status status = kw_plugin_load(plugins[i]);
     if (status != KW_OK) {
-      refuse(w, status, "plugin", plugins[i]);
+      refuse(w, status, "%s\nsee 'keyway doctor --plugin %s'", reason_for(status), plugins[i]);
       return;
     }
   }
   kw_status status = kw_device_open(device, &w->device);
   if (status == KW_OK) status = hold(w);
   if (status != KW_OK) {
-    refuse(w, status, "device", device);
+    refuse(w, status, "device %s: %s", device, reason_for(status));
     return;
   }
   kw_device_info info = {.struct_size = sizeof info};
