@@ -64,8 +64,8 @@ static bool read_project(const kw_cli_args *args, project *p) {
   const char *const words[] = {p->name, p->vendor};
   for (unsigned i = 0; i < 2; ++i) {
     if (kw_word_is_valid(words[i])) continue;
-    kw_cli_complain(&kw_cli_new, "'%s' is no %s: [a-z][a-z0-9_]*, at most 31 characters, as in my_npu", words[i],
-                    i == 0 ? "name" : "vendor");
+    kw_cli_complain(&kw_cli_new, "'%s' is no %s: [a-z][a-z0-9_]*, at most 31 characters, as in %s", words[i],
+                    i == 0 ? "name" : "vendor", i == 0 ? "my_npu" : "my_company");
     return false;
   }
   if (is_taken(p->name)) {

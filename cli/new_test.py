@@ -3,10 +3,12 @@
 """usage: new_test.py KEYWAY COMPILER INCLUDE EXAMPLES
 
 `keyway new`: what it writes are the examples; under another name the bare one compiles and keeps the promises of the
-ABI; what is wrong with a name or a folder it says, and leaves nothing behind. `keyway conform --watch` on that plugin.
+ABI; what is wrong with a name or a folder it says, and leaves nothing behind. Its tests run by ctest, and `keyway conform --watch`, on that plugin.
 """
 import filecmp
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,7 +56,7 @@ before = files(".")
 run("new", code=2, says="needs a name and a vendor")
 run("new", "my_npu", code=2, says="needs a name and a vendor")
 run("new", "My-NPU", "--vendor", "me", code=2, says="'My-NPU' is no name")
-run("new", "npu", "--vendor", "9", code=2, says="'9' is no vendor")
+run("new", "npu", "--vendor", "9", code=2, says="'9' is no vendor: [a-z][a-z0-9_]*, at most 31 characters, as in my_company")
 run("new", "cpu", "--vendor", "me", code=2, says="the name 'cpu' is taken")
 run("new", "npu", "--vendor", "me", "--kit", "none", code=2, says="there is no kit 'none'")
 run("new", "my_npu", "--vendor", "me", "--dir", "deep/my_npu", code=1, says="choose another with --dir")
@@ -71,6 +73,30 @@ run("conform", *device, *suites, says="verdict: conformant")
 run("conform", *device, *suites, "--level", "core", says="verdict: conformant") # an op that is not there breaks no promise
 run("conform", *device, "--suite", "ops", "--level", "core", "--quick", "--op", "add.Tensor,copy_", code=1,
     says="unimplemented copy_")
+
+# Its tests as ctest runs them, of the compiled plugin: known failures alone are no failure.
+Path("ctest").mkdir()
+Path("ctest/CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.22)
+project(my_npu LANGUAGES NONE)
+add_executable(my_npu IMPORTED)
+set_target_properties(my_npu PROPERTIES IMPORTED_LOCATION {work}/deep/my_npu.so)
+include(tests.cmake)
+""")
+Path("ctest/tests.cmake").write_text(Path("deep/my_npu/tests.cmake").read_text())
+
+
+def ctest(known, fails, says):
+    Path("ctest/known_failures.json").write_text(json.dumps([{"case": case, "reason": "no copy_ yet"} for case in known]))
+    done = subprocess.run(["ctest", "--test-dir", "ctest/build", "-R", "ops"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    assert (done.returncode != 0) == fails and says in done.stdout, done.stdout
+
+
+subprocess.run(["cmake", "-S", "ctest", "-B", "ctest/build", f"-DKEYWAY={keyway}"], check=True, stdout=subprocess.DEVNULL)
+ctest([], True, "***Failed")
+ctest(["add.*/f32/mixed/*", "sub.*/f32/mixed/*"], False, "***Skipped")
+launch = Path("deep/my_npu/.vscode/launch.json").read_text()
+run("conform", *device, "--case", re.search('"default": "(.*)"', launch)[1], says="verdict: conformant")
 
 # --watch: runs, and again when the plugin was built, until a signal.
 run("conform", "--device", "cpu:0", "--watch", code=2, says="nothing to watch")

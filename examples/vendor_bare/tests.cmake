@@ -7,5 +7,6 @@ set(contract
 
 add_test(NAME contract COMMAND ${conform} --suite ${contract})
 add_test(NAME ops COMMAND ${conform} --suite ops,programs --expect ${CMAKE_CURRENT_SOURCE_DIR}/known_failures.json)
-# Only what known_failures.json names went wrong: 3.
 set_tests_properties(contract ops PROPERTIES TIMEOUT 3600)
+# Only what known_failures.json names went wrong: 3. ctest then says "Skipped", and passes.
+set_tests_properties(ops PROPERTIES SKIP_RETURN_CODE 3)
