@@ -190,6 +190,7 @@ static void doctor_tries_devices_and_doubts_the_environment(void **state) {
   check_fields(json, "trials", (const char *[]){"device", "works", "text", NULL});
   cJSON_Delete(json);
   check("doctor --device cpu:0", 0, "next in the launch of a kernel");
+  check("doctor --device cpu:0", 0, "end, and it works");
   check("doctor --device no_such:0", 1, "failed there is no device 'no_such:0'");
   static const struct {
     const char *name, *value, *words;
@@ -264,6 +265,16 @@ static void ops_name_their_devices(void **state) {
   find_named(cJSON_GetObjectItem(json, "ops"), "mm");
   cJSON_Delete(json);
   check("ops --device nope", 2, "nope");
+  check("ops add --device cpu:0", 0, "add.Scalar");
+  check("ops abs --device " KEYWAY_BARE_DEVICE, 0, "not there: no kernel, nor those it needs");
+  check("ops sub.Tensor --device " KEYWAY_BARE_DEVICE, 0, "made of other ops: f32");
+  check("ops adn --device cpu:0", 2, "there is no op 'adn'");
+  check("ops add --missing core --device cpu:0", 2, "leave out 'add'");
+  json = run_json("ops sub.Tensor --json --device " KEYWAY_BARE_DEVICE);
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "ops")), 1);
+  const cJSON *sub = find_named(cJSON_GetObjectItem(json, "ops"), "sub.Tensor");
+  assert_true(contains_text(cJSON_GetObjectItem(sub, "decomposed"), "f32"));
+  cJSON_Delete(json);
   check("ops --device mutant:0 --plugin " KEYWAY_LOWER_MODES, 0, "tf32 (tf32), bf16 (fast), ");
   json = run_json("ops --json --device mutant:0 --plugin " KEYWAY_LOWER_MODES);
   const cJSON *kernels = cJSON_GetObjectItem(find_named(cJSON_GetObjectItem(json, "ops"), "mm"), "kernels");
@@ -312,6 +323,7 @@ static void eval_adds_files(void **state) {
         "y.npy: f32[2, 1]");
   check("eval amax --device cpu:0 --in a.npy --attr keepdim=true --out y.npy", 0, "y.npy: f32[1, 1]");
   check("eval clamp.Tensor --device cpu:0 --in b.npy --in none --in b.npy", 0, "10, 20, 30");
+  check("eval full --device cpu:0 --attr size=1,2 --attr fill_value=3 --attr dtype=f32", 0, "tensor([[3, 3]], f32");
 }
 
 static void eval_changes_arguments_not_files(void **state) {
@@ -370,6 +382,7 @@ static void eval_explains_what_is_wrong(void **state) {
   check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr alfa=1", 2, "did you mean 'alpha'?");
   check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr alpha=x", 2, "expected a number");
   check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr other=1", 2, "give it as a file with --in");
+  check("eval full --device cpu:0 --attr size=2 --attr fill_value=1 --attr dtype=float32", 2, "did you mean 'f32'?");
   check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr alpha", 2, "NAME=VALUE");
   check("eval mul.Scalar --device cpu:0 --in a.npy", 2, "needs --attr other=VALUE");
   check("eval add.Tensor --device cpu:0 --in a.npy --in c.npy", 1, "shapes [2] and [3] do not broadcast");

@@ -3,7 +3,7 @@
  * A trial's two sides: the process that does what it says it does, and the one that listens.
  *
  * The first writes a line for each step, "next opening it", before it takes it, "remark TEXT" and "failed TEXT", and
- * "end" when nothing follows but its exit.
+ * "end, and it works" or "does not work" when nothing follows but its exit.
  */
 #include "device_trial.h"
 
@@ -101,7 +101,7 @@ int kw_device_trial_run_here(const char *name) {
     if (status == KW_OK) status = closed;
   }
   next("while the process ended");
-  printf("end\n");
+  printf("end, and it %s\n", status == KW_OK ? "works" : "does not work");
   fflush(stdout);
   return status == KW_OK ? KW_CLI_OK : KW_CLI_FAILED;
 }

@@ -42,7 +42,8 @@ const kw_environment_variable kw_environment_variables[] = {
     {"KEYWAY_TRUST", "a file that lists the plugins that may be opened, beside the machine's /etc/keyway/trust", "/.*"},
     {"KEYWAY_ISOLATE", "NAME[,NAME] or *: these plugins run in processes of their own",
      "[*]|[a-z0-9_.]+(,[a-z0-9_.]+)*"},
-    {"KEYWAY_ISOLATE_TIMEOUT_MS", "how long such a process may take to answer; default: 60000; 0: for ever",
+    {"KEYWAY_ISOLATE_TIMEOUT_MS",
+     "how long such a process may take to answer, ten times that where it computes; default: 60000; 0: for ever",
      "[0-9]{1,9}"},
     {"KEYWAY_LAYERS", "NAME[,NAME]: layers that see every call, the first nearest to the application; there are:"
 #define KW_LAYER(name, text) " " #name
