@@ -47,7 +47,8 @@ static void bench_runs_every_workload(void **state) {
 static void bench_says_what_makes_no_sense(void **state) {
   (void)state;
   check("bench --op nope", 2, "'nope' is not among the ops that are measured");
-  check("bench --family nope", 2, "'nope' is not among the families that are measured");
+  check("bench --op reluu", 2, "did you mean 'relu'?");
+  check("bench --family nope", 2, "'nope' is not among the families that are measured: moves, pointwise, ");
   check("bench --size 0", 2, "--size wants a number of elements");
   check("bench --rounds 0", 2, "--rounds wants a number");
   check("bench --threads none", 2, "--threads wants a number");

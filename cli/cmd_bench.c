@@ -226,15 +226,34 @@ static bool is_asked_for(const kw_cli_args *args, const kw_bench_work *work) {
   return work->args || kw_cli_args_has(args, "--op") || kw_cli_args_has(args, "--family");
 }
 
+static const char *measured(uint32_t index, bool of_family) {
+  return of_family ? kw_bench_works[index].family : kw_bench_works[index].name;
+}
+
+/* Families are few, each in one piece of the table. */
+static void complain_about_family(const char *name) {
+  char all[512] = "";
+  size_t used = 0;
+  for (uint32_t i = 0; i < kw_bench_work_count && used < sizeof all; ++i) {
+    if (i > 0 && strcmp(measured(i - 1, true), measured(i, true)) == 0) continue;
+    used += (size_t)snprintf(all + used, sizeof all - used, used ? ", %s" : "%s", measured(i, true));
+  }
+  kw_cli_complain(&kw_cli_bench, "'%s' is not among the families that are measured: %s", name, all);
+}
+
+static void complain_about_op(const char *name) {
+  const char *near = kw_cli_nearest(name, &kw_bench_works[0].name, kw_bench_work_count, sizeof kw_bench_works[0]);
+  kw_cli_complain(&kw_cli_bench, "'%s' is not among the ops that are measured%s%s%s; --family measures all of a kind",
+                  name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 static bool are_known(const kw_cli_args *args, const char *option, bool of_family) {
   uint32_t cursor = 0;
   for (const char *name; (name = kw_cli_args_next(args, option, &cursor)) != NULL;) {
     bool known = false;
-    for (uint32_t i = 0; i < kw_bench_work_count && !known; ++i)
-      known = strcmp(of_family ? kw_bench_works[i].family : kw_bench_works[i].name, name) == 0;
+    for (uint32_t i = 0; i < kw_bench_work_count && !known; ++i) known = strcmp(measured(i, of_family), name) == 0;
     if (known) continue;
-    kw_cli_complain(&kw_cli_bench, "'%s' is not among the %s that are measured; 'keyway help bench' lists them", name,
-                    of_family ? "families" : "ops");
+    (of_family ? complain_about_family : complain_about_op)(name);
     return false;
   }
   return true;
