@@ -53,9 +53,11 @@ static kw_counters counters_of(const kw_device *device) {
 }
 
 static kw_status run(kw_device *device, kw_bench_call *call, first_call *out) {
+  kw_status status = kw_device_synchronize(device); /* what made the inputs is none of the call's */
+  if (status != KW_OK) return status;
   const kw_counters before = counters_of(device);
   const double wall = kw_bench_now(KW_BENCH_WALL), processor = kw_bench_now(KW_BENCH_PROCESSOR);
-  kw_status status = kw_bench_call_run(call);
+  status = kw_bench_call_run(call);
   if (status == KW_OK) status = kw_device_synchronize(device);
   out->wall = 1e9 * (kw_bench_now(KW_BENCH_WALL) - wall);
   out->processor = 1e9 * (kw_bench_now(KW_BENCH_PROCESSOR) - processor);

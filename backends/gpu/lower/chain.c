@@ -21,6 +21,7 @@ static const struct {
     {"kw_unary_kernel", "kw_unary(#0, $1)"},
     {"kw_function_kernel", "kw_function(#0, $1)"},
     {"kw_binary_kernel", "kw_binary(#0, $1:2, $2:2, %3)"},
+    {"kw_quotient_kernel", "kw_quotient(#0, $1:2, $2:2, %3)"},
     {"kw_power_kernel", "kw_power(#0, $1:2, $2:2, %3)"},
     {"kw_clamp_kernel", "kw_clamp(#0, $1, $2:1, $3:2)"},
     {"kw_fused_kernel", "kw_fused(#0, $1, $2, $3:2, %2)"},

@@ -19,6 +19,8 @@ static const kw_gpu_module function_module = {
     {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_function}};
 static const kw_gpu_module binary_module = {
     "binary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_PACKS, {kw_gpu_source_pair, kw_gpu_source_binary}};
+static const kw_gpu_module quotient_module = {
+    "quotient", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM | KW_GPU_PACKS, {kw_gpu_source_pair, kw_gpu_source_quotient}};
 static const kw_gpu_module power_module = {
     "power", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_NUM, {kw_gpu_source_pair, kw_gpu_source_power}};
 static const kw_gpu_module compare_module = {
@@ -32,6 +34,7 @@ static const kw_gpu_module arange_module = {"arange", KW_GPU_RUNS_BY_DTYPE, KW_D
 static const kw_gpu_kernel unary_kernel = {&unary_module, "kw_unary_kernel"};
 static const kw_gpu_kernel function_kernel = {&function_module, "kw_function_kernel"};
 static const kw_gpu_kernel binary_kernel = {&binary_module, "kw_binary_kernel"};
+static const kw_gpu_kernel quotient_kernel = {&quotient_module, "kw_quotient_kernel"};
 static const kw_gpu_kernel power_kernel = {&power_module, "kw_power_kernel"};
 static const kw_gpu_kernel compare_kernel = {&compare_module, "kw_compare_kernel"};
 static const kw_gpu_kernel clamp_kernel = {&clamp_module, "kw_clamp_kernel"};
@@ -74,7 +77,9 @@ static kw_gpu_step *pair(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtyp
 
 static void binary(kw_gpu_plan *plan, int32_t opcode) {
   bool has_alpha = opcode == KW_BINARY_ADD || opcode == KW_BINARY_SUB;
-  const kw_gpu_kernel *kernel = opcode >= KW_BINARY_POW ? &power_kernel : &binary_kernel;
+  const kw_gpu_kernel *kernel = opcode >= KW_BINARY_POW         ? &power_kernel
+                                : opcode >= KW_BINARY_DIV_TRUNC ? &quotient_kernel
+                                                                : &binary_kernel;
   kw_gpu_step *step = pair(plan, kernel, plan->call->outs[0]->dtype, opcode);
   kw_gpu_step_scalar(plan, step, has_alpha ? kw_gpu_argument(plan, 2) : NULL, 1);
 }
@@ -93,7 +98,7 @@ static void lower_round_decimals(kw_gpu_plan *plan, const kw_gpu_op *op) {
   int64_t decimals = kw_gpu_int(plan, 1, 0);
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_step *step =
-      kw_gpu_step_elementwise(plan, &binary_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, NULL}, 2);
+      kw_gpu_step_elementwise(plan, &quotient_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, NULL}, 2);
   kw_gpu_step_int(step, decimals < 0 ? KW_BINARY_ROUND_MULTIPLES : op->code);
   kw_gpu_step_int(step, KW_SCALAR_B);
   kw_gpu_step_number(step, pow(10, fabs((double)decimals)));
@@ -265,6 +270,7 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_elementwise_family = {ops,
-                                                 {&unary_module, &function_module, &binary_module, &power_module,
-                                                  &compare_module, &clamp_module, &fused_module, &arange_module}};
+const kw_gpu_family kw_gpu_elementwise_family = {
+    ops,
+    {&unary_module, &function_module, &binary_module, &quotient_module, &power_module, &compare_module, &clamp_module,
+     &fused_module, &arange_module}};

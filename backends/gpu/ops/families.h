@@ -9,8 +9,8 @@
 
 /* Each is defined by the source file of its name, and has its row in families.def. */
 typedef struct kw_gpu_family {
-  const kw_gpu_op *ops;            /* one without a name ends them; NULL: other families use its kernels */
-  const kw_gpu_module *modules[9]; /* those that its source file defines; NULL ends them */
+  const kw_gpu_op *ops;             /* one without a name ends them; NULL: other families use its kernels */
+  const kw_gpu_module *modules[10]; /* those that its source file defines; NULL ends them */
 } kw_gpu_family;
 
 #define KW_GPU_FAMILY(name) extern const kw_gpu_family kw_gpu_##name##_family;
