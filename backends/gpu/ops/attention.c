@@ -19,7 +19,12 @@ static const kw_gpu_module attention_module = {
     KW_GPU_BY_DTYPE,
     KW_DTYPES_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_at, kw_gpu_source_attention_tile,
-     kw_gpu_source_attention}};
+     kw_gpu_source_attention_task, kw_gpu_source_attention}};
+static const kw_gpu_module rows_module = {"attention_rows",
+                                          KW_GPU_RUNS_BY_DTYPE,
+                                          KW_DTYPES_FLOAT | KW_GPU_VECTORS,
+                                          {kw_gpu_source_attention_args, kw_gpu_source_attention_at,
+                                           kw_gpu_source_attention_task, kw_gpu_source_attention_rows}};
 static const kw_gpu_module join_module = {
     "attention_join",
     KW_GPU_BY_DTYPE,
@@ -32,6 +37,7 @@ static const kw_gpu_module starts_module = {
     {kw_gpu_source_attention_args, kw_gpu_source_attention_at, kw_gpu_source_attention_starts}};
 
 static const kw_gpu_kernel attention_kernel = {&attention_module, "kw_attention_kernel"};
+static const kw_gpu_kernel rows_kernel = {&rows_module, "kw_attention_rows_kernel"};
 static const kw_gpu_kernel join_kernel = {&join_module, "kw_attention_join_kernel"};
 static const kw_gpu_kernel starts_kernel = {&starts_module, "kw_attention_starts_kernel"};
 
@@ -326,6 +332,16 @@ static void attend_by_products(kw_gpu_plan *plan, const form *f, const operands 
 /* ---- The ops ------------------------------------------------------------------------------------------------------
  */
 
+/* Whether items can read a row's columns as vectors. */
+static bool is_by_rows(const kw_gpu_plan *plan, const kw_attention *block) {
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes == 0) return false;
+  for (uint32_t t = KW_ATTENTION_QUERY; t <= KW_ATTENTION_VALUE; ++t)
+    if (block->stride[t][KW_ATTENTION_COLUMN] != 1 && (t == KW_ATTENTION_VALUE ? block->value_width : block->width) > 1)
+      return false;
+  return true;
+}
+
 static void attend(kw_gpu_plan *plan, const form *f, int64_t right, bool from_end) {
   const kw_dtype dtype = plan->call->outs[0]->dtype;
   operands o = tensors_of(plan, f);
@@ -347,7 +363,8 @@ static void attend(kw_gpu_plan *plan, const form *f, int64_t right, bool from_en
     parts = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), 2,
                              (int64_t[]){rows, block.splits * (block.value_width + 2)});
   const kw_gpu_tensor index[] = {kw_gpu_input(plan, f->index[0]), kw_gpu_input(plan, f->index[1])};
-  kw_gpu_step *step = kw_gpu_step_add(plan, &attention_kernel, dtype);
+  const bool by_rows = is_by_rows(plan, &block);
+  kw_gpu_step *step = kw_gpu_step_add(plan, by_rows ? &rows_kernel : &attention_kernel, dtype);
   kw_gpu_step_operand(step, &o.tensors[KW_ATTENTION_OUT]);
   kw_gpu_step_operand(step, &o.tensors[KW_ATTENTION_LSE]);
   for (uint32_t t = 0; t < KW_ATTENTION_OUT; ++t) kw_gpu_step_operand(step, &o.tensors[t]);
@@ -359,7 +376,7 @@ static void attend(kw_gpu_plan *plan, const form *f, int64_t right, bool from_en
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_attention_values(plan, step, &f->options, block.width);
   kw_gpu_step_error_code(step);
-  kw_gpu_step_groups(step, groups);
+  kw_gpu_step_grid(step, by_rows ? 1 : KW_LOCAL_REDUCTION, 1, groups, 1);
   if (block.splits > 1) add_join(plan, &o, &parts, &block);
   kw_gpu_deliver(plan, &o.tensors[KW_ATTENTION_OUT], &out);
 }
@@ -383,4 +400,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_attention_family = {ops, {&attention_module, &join_module, &starts_module}};
+const kw_gpu_family kw_gpu_attention_family = {ops, {&attention_module, &rows_module, &join_module, &starts_module}};
