@@ -61,7 +61,15 @@ float _Z10vload_halfmPU3AS1KDh(uint64_t i, const GLOBAL _Float16 *p) {
   return (float)p[i];
 }
 
+float _Z10vload_halfmPKDh(uint64_t i, const _Float16 *p) {
+  return (float)p[i];
+}
+
 void _Z15vstore_half_rtefmPU3AS1Dh(float value, uint64_t i, GLOBAL _Float16 *p) {
+  p[i] = (_Float16)value;
+}
+
+void _Z15vstore_half_rtefmPDh(float value, uint64_t i, _Float16 *p) {
   p[i] = (_Float16)value;
 }
 
