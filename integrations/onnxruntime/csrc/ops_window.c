@@ -128,6 +128,8 @@ bool op_max_pool(run *run) {
   window w;
   if (!window_read(run, x, NULL, &w)) return false;
   if (window_none(run, x, &w)) return !run->failed;
+  if (run_wants(run, 1) && run_asks(run) && run->guessed && window_pads_by_size(run))
+    return run_refuse(run, "places, and pads that follow from sizes that are guessed");
   bool direct = window_symmetric(&w);
   for (unsigned d = 0; d < w.dims; ++d) direct = direct && w.before[d] <= w.kernel[d] / 2;
   if (!direct && run_wants(run, 1)) return run_refuse(run, "places, and pads that are not the same before and after");

@@ -71,6 +71,11 @@ bool window_none(run *run, const value *x, const window *w) {
   return none;
 }
 
+bool window_pads_by_size(const run *run) {
+  return strncmp(node_text(run->node, "auto_pad", "NOTSET"), "SAME", 4) == 0 ||
+         node_int(run->node, "ceil_mode", 0) != 0;
+}
+
 bool window_symmetric(const window *w) {
   for (unsigned d = 0; d < w->dims; ++d)
     if (w->before[d] != w->after[d] || w->beyond[d] != 0) return false;

@@ -21,6 +21,8 @@ typedef struct window {
 bool window_read(run *run, const value *x, const int64_t *kernel, window *out_window);
 /* Whether no window fits in, so that the result is empty; it is put then, with x's dtype. */
 bool window_none(run *run, const value *x, const window *window);
+/* Whether what is padded follows from the sizes of what it is of: by auto_pad or ceil_mode. */
+bool window_pads_by_size(const run *run);
 /* The same pads before and after in every dimension, and none beyond. */
 bool window_symmetric(const window *window);
 /* x with pads of a number all around. */

@@ -264,3 +264,15 @@ def test_columns_of_more_dimensions_than_there_are_guesses(device):
     made = model([node("Col2Im", "x image block", "y")], inputs, {"y": (FLOAT, [1, None, *[None] * 8])}, opset=18)
     got = onnxruntime_keyway.session(made, device).run(None, {"x": x, **sizes})[0]
     assert numpy.array_equal(got, x.reshape(1, 1, *[2] * 8))
+
+
+def test_places_under_pads_that_depend_on_unknown_sizes(device):
+    """The node is not taken, where a run of it could fail: of 4 x 4 nothing is padded, of 5 x 5 one side is."""
+    pool = node("MaxPool", "x", "y places", kernel_shape=[2, 2], strides=[2, 2], auto_pad="SAME_LOWER")
+    outputs = {"y": (FLOAT, [1, 1, None, None]), "places": (INT64, [1, 1, None, None])}
+    made = model([pool], {"x": (FLOAT, [1, 1, None, None])}, outputs)
+    with pytest.raises(Exception, match="sizes that are guessed"):
+        onnxruntime_keyway.session(made, device)
+    known = model([pool], {"x": (FLOAT, [1, 1, 4, 4])}, {name: (kind, [1, 1, 2, 2]) for name, (kind, _) in outputs.items()})
+    x = numpy.arange(16, dtype="f4").reshape(1, 1, 4, 4)
+    assert onnxruntime_keyway.session(known, device).run(["places"], {"x": x})[0].tolist() == [[[[5, 7], [13, 15]]]]
