@@ -193,8 +193,27 @@ static void says_how_to_allow_fallback(void **state) {
   assert_int_equal(kw_op_call(kw_op_find("exp"), NULL, args, 1, &out, 1), KW_ERR_NOT_IMPLEMENTED);
   assert_null(out);
   assert_non_null(strstr(kw_error_message(), "KEYWAY_FALLBACK=warn"));
-  assert_non_null(strstr(kw_error_message(), "exp(f32[2]) on fixture:0"));
+  assert_non_null(strstr(kw_error_message(), "exp(f32[2]) on fixture:0: the device has no kernel for this call; set"));
+  assert_non_null(strstr(kw_error_message(), "'keyway ops exp --device fixture:0'"));
   kw_tensor_release(x);
+}
+
+/* What lacks is not the op; with a kernel that is asked for a dtype of its own it is. */
+static void names_the_conversion_that_is_missing(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){0.5f, 1.5f}), *out = NULL;
+  kw_tensor *whole = indices(1, (int64_t[]){2}, (int64_t[]){1, -2});
+  assert_int_equal(call(add, x, whole, &out), KW_ERR_NOT_IMPLEMENTED);
+  assert_non_null(strstr(kw_error_message(), "add.Tensor(f32[2], i64[2]) on fixture:0"));
+  assert_non_null(strstr(kw_error_message(), "it has add.Tensor in f32, and no copy_ from i64 to f32; set"));
+  assert_non_null(strstr(kw_error_message(), "'keyway ops copy_ --device fixture:0'"));
+  kw_call_support support = {.struct_size = sizeof support};
+  const kw_value args[] = {kw_arg_tensor(whole), kw_arg_tensor(x)};
+  assert_int_equal(kw_op_can_run(add, device, args, 2, &support), KW_ERR_NOT_IMPLEMENTED);
+  assert_non_null(strstr(kw_error_message(), "no copy_ from i64 to f32"));
+  assert_int_equal(call(add, whole, whole, &out), KW_ERR_NOT_IMPLEMENTED);
+  assert_null(strstr(kw_error_message(), "it has"));
+  kw_tensor_release(x), kw_tensor_release(whole);
 }
 
 /* What the device cannot do cpu:0 does, where that is allowed: results in new and in given tensors, strided ones, and
@@ -475,6 +494,7 @@ int main(void) {
       TEST(leaves_nothing_of_a_kernel_that_gave_up),
       TEST(refuses_lists_without_entries_and_null),
       TEST(says_how_to_allow_fallback),
+      TEST(names_the_conversion_that_is_missing),
       TEST(falls_back_to_cpu_where_allowed),
       TEST(makes_unknown_statuses_internal_errors),
       TEST(loses_only_the_device_that_is_lost),

@@ -246,7 +246,7 @@ static void fill_normal(const run *r, kw_value *normal) {
 }
 
 static kw_status may_fall_back(const run *r) {
-  if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(r->request);
+  if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(r->plan, r->request);
   return r->record ? kw_stream_may_not_record("falling back to cpu:0", r->stream) : KW_OK;
 }
 

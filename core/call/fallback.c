@@ -7,12 +7,14 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "call/has_kernel.h"
 #include "call/nested.h"
 #include "device/fallback_device.h"
 #include "device/generator.h"
 #include "device/wait.h"
 #include "tensor/transfer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,13 +43,33 @@ KW_API kw_fallback kw_fallback_get(void) {
   return atomic_load(&mode);
 }
 
-kw_status kw_fallback_refuse(const kw_request *request) {
-  char call[512];
+/* The first tensor that would have to be cast and cannot be; NULL when it is not for want of a cast that the device has
+ * no kernel. */
+static const kw_tensor_ref *find_missing_cast(const kw_plan *plan, const kw_request *request) {
+  const kw_device *device = request->device;
+  const kw_inference *inference = &plan->inference;
+  if (!kw_has_kernel_after_casts(request->op, device, inference->key, request->math)) return NULL;
+  for (uint32_t i = 0; i < request->arg_count; ++i) {
+    const kw_value *arg = &request->args[i];
+    if (!(inference->cast >> i & 1) || arg->tag != KW_TAG_TENSOR) continue;
+    if (!kw_can_cast_from(device, arg->u.tensor->dtype, request->math)) return arg->u.tensor;
+  }
+  return NULL;
+}
+
+kw_status kw_fallback_refuse(const kw_plan *plan, const kw_request *request) {
+  char call[512], lack[160] = "";
+  const char *op = request->op->schema.name, *lacking = op, *key = kw_dtype_name(plan->inference.key);
+  const kw_tensor_ref *uncast = find_missing_cast(plan, request);
+  if (uncast) {
+    lacking = "copy_";
+    snprintf(lack, sizeof lack, ": it has %s in %s, and no copy_ from %s to %s", op, key, kw_dtype_name(uncast->dtype),
+             key);
+  }
   return kw_fail(KW_ERR_NOT_IMPLEMENTED,
-                 "%s: the device has no kernel for this call; set KEYWAY_FALLBACK=warn (or call kw_fallback_set) to "
-                 "run it on cpu:0, "
-                 "or choose another device",
-                 kw_request_describe(request, call, sizeof call));
+                 "%s: the device has no kernel for this call%s; set KEYWAY_FALLBACK=warn (or call kw_fallback_set) to "
+                 "run it on cpu:0, or choose another device; 'keyway ops %s --device %s' says what this one has",
+                 kw_request_describe(request, call, sizeof call), lack, lacking, request->device->name);
 }
 
 /* ---- Counting ---------------------------------------------------------------------------------------------------- */

@@ -310,8 +310,10 @@ static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *req
   return hide_lists(t, plan);
 }
 
-/* Lists are never cast: those of several dtypes go to kernels that take them as they are, or are decomposed. */
-static bool can_cast_arguments(const kw_plan *plan) {
+/* Whether the device can cast what this kernel does not take as it is. Lists are never cast: those of several dtypes go
+ * to kernels that take them as they are, or are decomposed. */
+static bool can_cast_for(const kw_kernel_desc *kernel, const kw_plan *plan) {
+  if (kernel->flags & KW_KERNEL_MIXED_DTYPES) return true;
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (!(plan->inference.cast >> i & 1)) continue;
     if (plan->normal[i].tag == KW_TAG_TENSOR_LIST ||
@@ -327,7 +329,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     return KW_ERR_NOT_IMPLEMENTED;
   }
   uint32_t cast = kernel->desc.flags & KW_KERNEL_MIXED_DTYPES ? 0 : plan->inference.cast;
-  if (cast != 0 && !can_cast_arguments(plan)) return KW_ERR_NOT_IMPLEMENTED;
+  if (!can_cast_for(&kernel->desc, plan)) return KW_ERR_NOT_IMPLEMENTED;
 
   trial t;
   kw_status made = make_trial(&t, plan, request, cast);
@@ -382,14 +384,14 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   kw_kernel *const *kernels =
       (request->kernel ? kw_plugin_kernels_by_name : kw_plugin_kernels)(plan->device->plugin, plan->op, &count);
   bool named = false;
-  const kw_kernel_desc *barred = NULL; /* that takes the dtype, and the math mode does not allow */
+  const kw_kernel_desc *barred = NULL; /* that takes the dtypes, and the math mode does not allow */
   for (uint32_t i = 0; i < count; ++i) {
     if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
     named = true;
     const kw_kernel_desc *desc = &kernels[i]->desc;
     const bool takes = kw_dtype_mask_has(desc->dtypes, plan->inference.key);
     if (takes && !kw_math_allows(plan->math, desc)) {
-      barred = desc;
+      if (can_cast_for(desc, plan)) barred = desc;
       continue;
     }
     if (empty && takes) { /* no kernel sees a call without results */
@@ -414,7 +416,7 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
     return KW_OK;
   }
   if (kw_fallback_get() == KW_FALLBACK_OFF) {
-    return barred ? kw_math_refuse(call, barred, plan->math) : kw_fallback_refuse(request);
+    return barred ? kw_math_refuse(call, barred, plan->math) : kw_fallback_refuse(plan, request);
   }
   plan->mode = KW_PLAN_FALLBACK;
   return KW_OK;

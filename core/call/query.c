@@ -150,7 +150,7 @@ KW_API kw_status kw_op_can_run(const kw_op *op, kw_device *device, const kw_valu
                         .only_asked = true};
   if (status == KW_OK) status = kw_request_resolve(&request);
   if (status == KW_OK) status = kw_plan_build(&request, &plan);
-  if (status == KW_OK && plan->mode == KW_PLAN_FALLBACK) status = kw_fallback_refuse(&request);
+  if (status == KW_OK && plan->mode == KW_PLAN_FALLBACK) status = kw_fallback_refuse(plan, &request);
   if (status == KW_OK && out_support) {
     const kw_call_support support = {.struct_size = sizeof support,
                                      .support = plan->kernel ? KW_SUPPORT_KERNEL : KW_SUPPORT_DECOMPOSED,
