@@ -120,7 +120,7 @@ static void doctor_shows_every_candidate(void **state) {
                                       (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi",
                                                        "devices", "native", "options", "allowed_by", NULL});
   check("doctor", 0, "native: events, ");
-  check_fields(json, "environment", (const char *[]){"name", "value", "meaning", NULL});
+  check_fields(json, "environment", (const char *[]){"name", "value", "reason", "meaning", NULL});
   check_fields(json, "folders", (const char *[]){"path", "state", "reason", "origin", NULL});
   int count = cJSON_GetArraySize(plugins);
   cJSON_Delete(json);
@@ -200,6 +200,10 @@ static void doctor_tries_devices_and_doubts_the_environment(void **state) {
              {"KEYWAY_TRACE_LIMIT", "512M", "NOT UNDERSTOOD"}, /* as the library itself says */
              {"KEYWAY_TRUST", "list", "NOT UNDERSTOOD"},
              {"KEYWAY_TRUST", "/no/list", "allows none at all: there is no file /no/list"},
+             {"KEYWAY_ISOLATE", "cpu,nosuch", "'nosuch' is none of the plugins above"},
+             {"KEYWAY_PLUGINS", "-nosuch", "'-nosuch' is none of the plugins above"},
+             {"KEYWAY_OPTIONS", "keyway.cpu.isolate=0;acme.npu.depth=1", "'acme.npu.depth=1' is no option of the"},
+             {"KEYWAY_KERNELS", "reluu=nope", "there is no op 'reluu'; did you mean 'relu'?"},
              {"KEYWAY_FALBACK", "warn", "KEYWAY_FALBACK"}};
   for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
     const char *before = getenv(odd[i].name);

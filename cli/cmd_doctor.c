@@ -83,6 +83,7 @@ static void add_environment_json(cJSON *array) {
     cJSON_AddStringToObject(json, "name", variable->name);
     cJSON_AddItemToObject(json, "value", value ? cJSON_CreateString(value) : cJSON_CreateNull());
     cJSON_AddBoolToObject(json, "understood", text[0] == '\0');
+    cJSON_AddStringToObject(json, "reason", text);
     cJSON_AddStringToObject(json, "meaning", variable->meaning);
     cJSON_AddItemToArray(array, json);
   }
@@ -91,6 +92,7 @@ static void add_environment_json(cJSON *array) {
     cJSON_AddStringToObject(json, "name", text);
     cJSON_AddStringToObject(json, "value", getenv(text));
     cJSON_AddBoolToObject(json, "understood", false);
+    cJSON_AddStringToObject(json, "reason", "no such variable");
     cJSON_AddStringToObject(json, "meaning", "");
     cJSON_AddItemToArray(array, json);
   }

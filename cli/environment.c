@@ -4,6 +4,10 @@
  */
 #include "environment.h"
 
+#include "base/word.h"
+#include "plugin/named.h"
+
+#include <keyway/keyway.h>
 #include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,6 +66,65 @@ const kw_environment_variable kw_environment_variables[] = {
 };
 const uint32_t kw_environment_variable_count = sizeof kw_environment_variables / sizeof kw_environment_variables[0];
 
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the name of a plugin, after `sign`, or the key of one's option is of a plugin that was found. */
+static bool is_of_a_plugin(const char *name, const char *sign, bool option) {
+  kw_plugin_report report = {.struct_size = sizeof report};
+  for (uint32_t i = 0; kw_plugin_get_report(i, &report) == KW_OK; ++i) {
+    char prefix[2 * KW_KEY_SIZE];
+    snprintf(prefix, sizeof prefix, "%s.%s.", report.vendor, report.key);
+    if (option
+            ? strncmp(name, prefix, strlen(prefix)) == 0
+            : kw_list_names_file(name, sign, report.path) || kw_list_names_key(name, sign, report.vendor, report.key))
+      return true;
+  }
+  return false;
+}
+
+/* One element of a list, without what follows in it. */
+static void judge_plugin(const char *element, char *text, size_t size) {
+  const char *sign = element[0] == '-' ? "-" : "";
+  if (strcmp(element, "*") == 0 || is_of_a_plugin(element, sign, false)) return;
+  snprintf(text, size, "'%s' is none of the plugins above, by file, key or vendor.key", element);
+}
+
+static void judge_setting(const char *element, char *text, size_t size) {
+  if (!is_of_a_plugin(element, "", true)) snprintf(text, size, "'%s' is no option of the plugins above", element);
+}
+
+/* Of a glob, or a vendor's op, it is not told here. */
+static void judge_preference(const char *element, char *text, size_t size) {
+  char op[256];
+  snprintf(op, sizeof op, "%.*s", (int)strcspn(element, "="), element);
+  if (strpbrk(op, "*?[\\") != NULL || strstr(op, "::") != NULL || kw_op_find(op) != NULL) return;
+  snprintf(text, size, "%s", kw_error_message());
+}
+
+static const struct {
+  const char *variable, *separator;
+  void (*judge)(const char *element, char *text, size_t size);
+} lists[] = {{"KEYWAY_PLUGINS", ",", judge_plugin},
+             {"KEYWAY_ISOLATE", ",", judge_plugin},
+             {"KEYWAY_OPTIONS", ";", judge_setting},
+             {"KEYWAY_KERNELS", ",", judge_preference}};
+
+/* What is wrong with the first name that is wrong. */
+static void judge_names(const char *variable, const char *value, char *text, size_t size) {
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
+    if (strcmp(lists[i].variable, variable) != 0) continue;
+    while (*value != '\0' && text[0] == '\0') {
+      char element[256];
+      const size_t length = strcspn(value, lists[i].separator);
+      snprintf(element, sizeof element, "%.*s", (int)length, value);
+      lists[i].judge(element, text, size);
+      value += length + (value[length] != '\0');
+    }
+  }
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
 void kw_environment_judge(const kw_environment_variable *variable, const char *value, char *text, size_t size) {
   char whole[512];
   regex_t form;
@@ -73,6 +136,7 @@ void kw_environment_judge(const kw_environment_variable *variable, const char *v
     snprintf(text, size, "this value is not understood; what is: %s", variable->meaning);
   }
   regfree(&form);
+  if (text[0] == '\0') judge_names(variable->name, value, text, size);
 }
 
 /* Of tests, integrations, and what Keyway's programs tell each other. */

@@ -16,7 +16,8 @@ typedef struct kw_environment_variable {
 extern const kw_environment_variable kw_environment_variables[];
 extern const uint32_t kw_environment_variable_count;
 
-/* What is wrong with a value, "" when nothing is. */
+/* What is wrong with a value, "" when nothing is: that it has not the form, or names a plugin or an op that the library
+ * has not found. */
 void kw_environment_judge(const kw_environment_variable *variable, const char *value, char *text, size_t size);
 
 /* The name of number `index` of those variables that begin with KEYWAY_ and are none of the above, in `name`; NULL when

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,30 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 static kw_log_level limit = KW_LOG_WARN;
 static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 
+/* False: it is no level. */
+static bool parse_level(const char *text, kw_log_level *out_level) {
+  for (kw_log_level level = KW_LOG_ERROR; level <= KW_LOG_DEBUG; level++) {
+    if (strcmp(text, level_names[level]) != 0) continue;
+    *out_level = level;
+    return true;
+  }
+  return false;
+}
+
 static void read_limit(void) {
   const char *text = secure_getenv("KEYWAY_LOG");
-  if (text == NULL) return;
-  for (kw_log_level level = KW_LOG_ERROR; level <= KW_LOG_DEBUG; level++) {
-    if (strcmp(text, level_names[level]) == 0) limit = level;
-  }
+  if (text != NULL) parse_level(text, &limit);
+}
+
+void kw_log_start(void) {
+  const char *text = secure_getenv("KEYWAY_LOG");
+  kw_log_level level;
+  if (text == NULL || text[0] == '\0' || parse_level(text, &level)) return;
+  kw_log_misset("KEYWAY_LOG", text, "warn", "error, warn, info or debug");
+}
+
+void kw_log_misset(const char *variable, const char *value, const char *stays, const char *use) {
+  kw_log(KW_LOG_WARN, "%s is '%s'; it stays %s. Use %s", variable, value, stays, use);
 }
 
 void kw_log(kw_log_level level, const char *format, ...) {

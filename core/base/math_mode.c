@@ -36,14 +36,13 @@ static void read_environment(void) {
     size_t named = 0;
     while (named < MODE_COUNT && strcmp(modes[named].name, mode) != 0) ++named;
     if (named < MODE_COUNT) change(KW_MATH_MODE_MASK, modes[named].mode);
-    if (named == MODE_COUNT)
-      kw_log(KW_LOG_WARN, "KEYWAY_MATH is '%s'; it stays highest. Use highest, tf32 or fast", mode);
+    if (named == MODE_COUNT) kw_log_misset("KEYWAY_MATH", mode, "highest", "highest, tf32 or fast");
   }
   if (!only || only[0] == '\0' || strcmp(only, "0") == 0) return;
   if (strcmp(only, "1") == 0) {
     change(KW_MATH_DETERMINISTIC, KW_MATH_DETERMINISTIC);
   } else {
-    kw_log(KW_LOG_WARN, "KEYWAY_DETERMINISTIC is '%s'; it stays 0. Use 0 or 1", only);
+    kw_log_misset("KEYWAY_DETERMINISTIC", only, "0", "0 or 1");
   }
 }
 

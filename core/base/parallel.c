@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -93,18 +94,29 @@ static void begin_anew(void) {
   atomic_flag_clear(&starting);
 }
 
+/* What KEYWAY_THREADS says; 0: nothing that can be understood, which is in *out_wrong unless that is NULL. */
+static uint32_t read_wish(const char **out_wrong) {
+  const char *text = secure_getenv("KEYWAY_THREADS");
+  if (text == NULL || text[0] == '\0') return 0;
+  char *end;
+  const long value = strtol(text, &end, 10);
+  if (*end == '\0' && value >= 1 && value <= THREAD_LIMIT) return (uint32_t)value;
+  if (out_wrong != NULL) *out_wrong = text;
+  return 0;
+}
+
+void kw_parallel_start(void) {
+  const char *wrong = NULL;
+  char use[48];
+  read_wish(&wrong);
+  snprintf(use, sizeof use, "a number from 1 to %d", THREAD_LIMIT);
+  if (wrong != NULL) kw_log_misset("KEYWAY_THREADS", wrong, "the number of CPUs that this process may use", use);
+}
+
 static void read_counts(void) {
   cpu_count = thread_count = kw_cpus_count();
-  const char *text = secure_getenv("KEYWAY_THREADS");
-  if (text != NULL && text[0] != '\0') {
-    char *end;
-    long value = strtol(text, &end, 10);
-    if (*end == '\0' && value >= 1 && value <= THREAD_LIMIT) {
-      thread_count = (uint32_t)value;
-    } else {
-      kw_log(KW_LOG_WARN, "KEYWAY_THREADS=%s is ignored: a number from 1 to %d is expected", text, THREAD_LIMIT);
-    }
-  }
+  const uint32_t wish = read_wish(NULL);
+  if (wish > 0) thread_count = wish;
   if (thread_count > THREAD_LIMIT) thread_count = THREAD_LIMIT;
   if (thread_count > 1 && pthread_atfork(NULL, NULL, begin_anew) != 0) thread_count = 1; /* no memory */
 }

@@ -34,4 +34,7 @@ kw_status kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user
 
 uint32_t kw_parallel_threads(void);
 
+/* Warns of a KEYWAY_THREADS that is no number of threads; starts none. While the library starts. */
+void kw_parallel_start(void);
+
 #endif /* KEYWAY_CORE_PARALLEL_H */

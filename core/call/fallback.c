@@ -29,7 +29,7 @@ static void read_environment(void) {
   } else if (strcmp(text, "allow") == 0) {
     atomic_store(&mode, KW_FALLBACK_ALLOW);
   } else {
-    kw_log(KW_LOG_WARN, "KEYWAY_FALLBACK is '%s'; it stays off. Use off, warn or allow", text);
+    kw_log_misset("KEYWAY_FALLBACK", text, "off", "off, warn or allow");
   }
 }
 

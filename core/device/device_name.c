@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "device/device.h"
 #include "plugin/start.h"
+#include "plugin/unmet.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -185,6 +186,7 @@ static kw_status filter_visible(device_list *list) {
 }
 
 static kw_status list_visible(device_list *list) {
+  kw_names_judge();
   kw_status status = list_all(list);
   if (status != KW_OK) return status;
   status = filter_visible(list);

@@ -5,6 +5,7 @@
 #include "base/cpu_wait.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/log.h"
 #include "base/trace.h"
 #include "isolate/link.h"
 
@@ -13,15 +14,17 @@
 
 #define SLICE_NS UINT64_C(100000000) /* how often a waiting call looks whether the process is there */
 #define DEFAULT_LIMIT_MS 60000u
+#define TIMEOUT_VARIABLE "KEYWAY_ISOLATE_TIMEOUT_MS"
 #define TEXTS_LIMIT 16u /* explanations in one answer */
 
 static uint64_t limit_ms;
 static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 
 static void read_limit(void) {
-  const char *text = secure_getenv("KEYWAY_ISOLATE_TIMEOUT_MS");
+  const char *text = secure_getenv(TIMEOUT_VARIABLE);
   limit_ms = DEFAULT_LIMIT_MS;
-  if (text != NULL) kw_option_number(text, 0, UINT32_MAX, &limit_ms);
+  if (text == NULL || text[0] == '\0' || kw_option_number(text, 0, UINT32_MAX, &limit_ms)) return;
+  kw_log_misset(TIMEOUT_VARIABLE, text, "what it is by default", "a number of milliseconds; 0 is for ever");
 }
 
 /* Nanoseconds that an answer may take; KW_WAIT_FOREVER for no limit. */

@@ -14,6 +14,7 @@
 
 #include <fnmatch.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,12 +185,30 @@ static void read_preferences(void) {
   const char *text = secure_getenv("KEYWAY_KERNELS");
   if (text == NULL || text[0] == '\0') return;
   preferences = strdup(text);
-  for (const char *pair = preferences; pair != NULL && *pair != '\0';) {
-    size_t length = strcspn(pair, ",");
-    if (memchr(pair, '=', length) == NULL) {
-      kw_log(KW_LOG_WARN, "KEYWAY_KERNELS: '%.*s' is ignored: op=name is expected", (int)length, pair);
-    }
-    pair += length + (pair[length] == ',');
+}
+
+/* Of "op=name", whose op may be a glob: why no kernel can be meant; false when some plugin may have one. */
+static bool is_misspelt(const char *pair, char *why, size_t size) {
+  char op[256];
+  if (strchr(pair, '=') == NULL) {
+    snprintf(why, size, "op=name is expected");
+    return true;
+  }
+  snprintf(op, sizeof op, "%.*s", (int)strcspn(pair, "="), pair);
+  if (strpbrk(op, "*?[\\") != NULL || strstr(op, "::") != NULL || kw_op_find(op) != NULL) return false;
+  kw_error_sentence(why, size);
+  kw_error_clear();
+  return true;
+}
+
+void kw_kernels_start(void) {
+  const char *text = secure_getenv("KEYWAY_KERNELS");
+  while (text != NULL && *text != '\0') {
+    char pair[512], why[512];
+    const size_t length = strcspn(text, ",");
+    snprintf(pair, sizeof pair, "%.*s", (int)length, text);
+    if (is_misspelt(pair, why, sizeof why)) kw_log(KW_LOG_WARN, "KEYWAY_KERNELS: '%s' is ignored: %s", pair, why);
+    text += length + (text[length] == ',');
   }
 }
 

@@ -7,6 +7,10 @@
 
 #include "plugin/plugin.h"
 
+/* Warns of what KEYWAY_KERNELS says that can mean no kernel: no "op=name", or an op that there is not. While the
+ * library starts, after its ops are there. */
+void kw_kernels_start(void);
+
 /* Registration is open from here, just before init, to kw_kernels_sort or kw_kernels_clear. KW_ERR_OUT_OF_MEMORY only.
  */
 kw_status kw_kernels_open(kw_plugin *plugin);

@@ -4,7 +4,7 @@
  */
 #include "plugin/named.h"
 
-#include "plugin/negotiate.h"
+#include "base/word.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -105,6 +105,10 @@ const kw_options *kw_options_given_at_start(void) {
   return &given_at_start;
 }
 
+const kw_options *kw_options_from_environment(void) {
+  return &from_environment;
+}
+
 /* ---- A plugin's -------------------------------------------------------------------------------------------------- */
 
 /* Not an option for a place of a later version's. */
@@ -118,8 +122,7 @@ static const kw_option_desc *find_desc(const kw_plugin_desc *desc, const char *n
   return NULL;
 }
 
-/* The option's name in a whole key, "queue_depth" in "acme.npu.queue_depth"; NULL when the key is another plugin's. */
-static const char *name_in(const kw_plugin_desc *desc, const char *key) {
+const char *kw_option_name_in(const kw_plugin_desc *desc, const char *key) {
   const size_t vendor = strlen(desc->vendor), word = strlen(desc->key);
   if (strncmp(key, desc->vendor, vendor) != 0 || key[vendor] != '.') return NULL;
   key += vendor + 1;
@@ -128,13 +131,13 @@ static const char *name_in(const kw_plugin_desc *desc, const char *key) {
 
 /* The same where the name may stand alone. */
 static const char *short_name_in(const kw_plugin_desc *desc, const char *key) {
-  return strchr(key, '.') == NULL ? key : name_in(desc, key);
+  return strchr(key, '.') == NULL ? key : kw_option_name_in(desc, key);
 }
 
 /* What the list says of an option, or NULL. */
 static const char *value_in(const kw_plugin_desc *desc, const kw_options *options, const char *name, bool alone) {
   for (uint32_t i = 0; i < options->count; i++) {
-    const char *key = options->items[i].key, *found = alone ? short_name_in(desc, key) : name_in(desc, key);
+    const char *key = options->items[i].key, *found = alone ? short_name_in(desc, key) : kw_option_name_in(desc, key);
     if (found != NULL && strcmp(found, name) == 0) return options->items[i].value;
   }
   return NULL;
@@ -161,7 +164,7 @@ static kw_status check_host(const char *where, const kw_option *option, const ch
 
 static kw_status check_all(const kw_plugin_desc *desc, const char *where, const kw_options *options) {
   for (uint32_t i = 0; i < options->count; i++) {
-    const char *key = options->items[i].key, *name = name_in(desc, key);
+    const char *key = options->items[i].key, *name = kw_option_name_in(desc, key);
     if (name != NULL && find_desc(desc, name) == NULL) {
       bool known;
       const kw_status status = check_host(where, &options->items[i], name, &known);

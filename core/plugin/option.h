@@ -35,6 +35,12 @@ kw_status kw_options_start(const kw_option *given, uint32_t count);
 /* What kw_init was given. */
 const kw_options *kw_options_given_at_start(void);
 
+/* What KEYWAY_OPTIONS says. */
+const kw_options *kw_options_from_environment(void);
+
+/* The option's name in a whole key, "queue_depth" in "acme.npu.queue_depth"; NULL when the key is another plugin's. */
+const char *kw_option_name_in(const kw_plugin_desc *desc, const char *key);
+
 /* Holds them against a plugin's: KW_ERR_INVALID_ARGUMENT for a key with its prefix that is none of them. */
 kw_status kw_options_check_all(const kw_plugin_desc *desc);
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/cpu_wait.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/trace.h"
 #include "base/utf8.h"
 #include "plugin/option.h"
@@ -64,10 +65,12 @@ static int64_t now_ms(void) {
 
 static int timeout_ms(void) {
   const char *text = secure_getenv("KEYWAY_PROBE_TIMEOUT_MS");
-  if (text == NULL) return DEFAULT_TIMEOUT_MS;
+  if (text == NULL || text[0] == '\0') return DEFAULT_TIMEOUT_MS;
   char *end;
   long value = strtol(text, &end, 10);
-  return end != text && *end == '\0' && value > 0 && value <= 3600 * 1000 ? (int)value : DEFAULT_TIMEOUT_MS;
+  if (end != text && *end == '\0' && value > 0 && value <= 3600 * 1000) return (int)value;
+  kw_log_misset("KEYWAY_PROBE_TIMEOUT_MS", text, "what it is by default", "a number of milliseconds from 1 to 3600000");
+  return DEFAULT_TIMEOUT_MS;
 }
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */

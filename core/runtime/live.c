@@ -188,7 +188,11 @@ static bool begin_thread(void) {
 
 void kw_live_start(void) {
   const char *wanted = secure_getenv("KEYWAY_TOP");
-  if (wanted == NULL || strcmp(wanted, "1") != 0 || folder >= 0) return;
+  if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "0") == 0 || folder >= 0) return;
+  if (strcmp(wanted, "1") != 0) {
+    kw_log_misset("KEYWAY_TOP", wanted, "0", "0 or 1");
+    return;
+  }
   snprintf(file_name, sizeof file_name, "%d", (int)getpid());
   folder = kw_live_folder_open(true);
   if (folder < 0) {

@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/math_mode.h"
+#include "base/parallel.h"
 #include "base/struct.h"
 #include "base/trace.h"
 #include "call/dispatch.h"
@@ -17,6 +18,7 @@
 #include "isolate/isolate.h"
 #include "op/op.h"
 #include "plugin/discover.h"
+#include "plugin/kernel.h"
 #include "plugin/load.h"
 #include "plugin/option.h"
 #include "plugin/probe.h"
@@ -57,11 +59,14 @@ static kw_status discover(void) {
 /* Under the lock. */
 static kw_status start(const kw_init_options *options) {
   if ((options->flags & KW_INIT_TEST) != 0) kw_faults_allow();
+  kw_log_start();
+  kw_parallel_start();
   kw_trace_start();
   kw_math_start();
   kw_dispatch_start();
   kw_status status = kw_options_start(options->options, options->option_count);
   if (status == KW_OK) status = kw_op_table_build();
+  if (status == KW_OK) kw_kernels_start();
   if (status == KW_OK && !watches_forks) {
     watches_forks = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
     if (!watches_forks) status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a fork handler");
