@@ -65,8 +65,8 @@ static bool wait_for_answer(kw_exchange *x) {
     begin += kw_cpu_wait_since(link->pid, &waited); /* nor does time without a CPU */
     if (now <= begin + limit) continue;
     char why[160];
-    snprintf(why, sizeof why, "was ended: it hung in %s for over %.6g s (KEYWAY_ISOLATE_TIMEOUT_MS)", x->what,
-             (double)limit / 1e9);
+    snprintf(why, sizeof why, "was ended: it hung in %s for over %.6g s (%sKEYWAY_ISOLATE_TIMEOUT_MS)", x->what,
+             (double)limit / 1e9, x->pace == KW_PACE_WORK ? "ten times " : "");
     kw_link_kill(link, why);
   }
   return true;

@@ -152,7 +152,7 @@ static void an_exit_is_a_lost_device(void **state) {
 
 static void a_hang_is_a_lost_device(void **state) {
   (void)state;
-  expect_lost("hang@20", "hung in");
+  expect_lost("hang@20", "hung in memory.copy for over 5 s (ten times KEYWAY_ISOLATE_TIMEOUT_MS)");
 }
 
 static void a_kill_is_a_lost_device(void **state) {
