@@ -72,6 +72,26 @@ static void values_that_are_none_are_told(void **state) {
   }
 }
 
+static void look_in_places(void) {
+  char places[1024];
+  snprintf(places, sizeof places, "%s:relative:%s", fixture_path("plain"), scratch_path("not_there"));
+  setenv("KEYWAY_PLUGIN_PATH", places, 1);
+  kw_plugin_directory place = {.struct_size = sizeof place};
+  CHECK_OK(kw_plugin_get_directory(0, &place));
+  CHECK(place.state == KW_DIRECTORY_REFUSED);
+  CHECK_CONTAINS(place.reason, "is a file: name its folder, or load it with --plugin");
+}
+
+/* Also of a file, which can be meant for one; not of a folder that is not there, as a part of an installation may be.
+ */
+static void places_that_cannot_be_searched_are_told(void **state) {
+  (void)state;
+  run_child(look_in_places);
+  assert_int_equal(count_in_log("keyway_fixture_plain.so: is a file: name its folder, or load it with --plugin"), 1);
+  assert_int_equal(count_in_log("KEYWAY_PLUGIN_PATH: relative: a relative element of KEYWAY_PLUGIN_PATH is not"), 1);
+  assert_int_equal(count_in_log("not_there"), 0);
+}
+
 static void use_isolated_plugin(void) {
   setenv("KEYWAY_ISOLATE_TIMEOUT_MS", "x", 1);
   setenv("KEYWAY_ISOLATE", "plain", 1);
@@ -105,6 +125,7 @@ static void what_means_something_is_not_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_that_are_none_are_told),
+      cmocka_unit_test(places_that_cannot_be_searched_are_told),
       cmocka_unit_test(the_limit_of_isolated_plugins_is_told),
       cmocka_unit_test(what_means_something_is_not_told),
   };

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "plugin/elf_file.h"
 #include "plugin/safe_path.h"
 
@@ -239,6 +240,7 @@ static kw_status pass_over(kw_candidates *list, kw_plugin_directory *directory, 
   const char *copy = strdup(reason);
   if (copy == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of plugin directories");
   directory->reason = copy;
+  if (!absent && directory->origin == by_search_path) kw_log(KW_LOG_WARN, "%s: %s: %s", by_search_path, shown, reason);
   return absent && directory->origin != by_search_path ? KW_OK : add_refused(list, shown, why, reason);
 }
 
@@ -269,6 +271,10 @@ static kw_status add_directory(kw_candidates *list, const char *path, const char
   if (status == KW_ERR_OUT_OF_MEMORY) return fail_short(path);
   if (status != KW_OK || !S_ISDIR(found.info.st_mode)) {
     if (status == KW_OK && found.file >= 0) close(found.file);
+    if (status == KW_OK && S_ISREG(found.info.st_mode)) {
+      return pass_over(list, entry, path, KW_ERR_INVALID_ARGUMENT,
+                       "is a file: name its folder, or load it with --plugin (in a program: kw_plugin_load)");
+    }
     return pass_over(list, entry, path, KW_ERR_NOT_FOUND, "is no directory that can be reached");
   }
   struct dirent **entries = NULL;
