@@ -135,11 +135,29 @@ static void rename_key(void) {
   CHECK_CONTAINS(kw_error_message(), "there is no device 'plian:1'; did you mean 'other:0'?");
   CHECK(kw_device_open("Empty", &device) == KW_ERR_INVALID_ARGUMENT);
   CHECK_CONTAINS(kw_error_message(), "there is no device 'Empty'; did you mean 'empty:0'?");
-  CHECK(kw_device_open("GPU", &device) == KW_ERR_INVALID_ARGUMENT);
-  CHECK_CONTAINS(kw_error_message(), "did you mean 'gpu'?");
+  CHECK(kw_device_open("Auto", &device) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_CONTAINS(kw_error_message(), "did you mean 'auto'?");
+  CHECK(kw_device_open("npu:0", &device) == KW_ERR_NOT_FOUND); /* near gpu, of which there is none */
+  CHECK(strstr(kw_error_message(), "did you mean") == NULL);
   CHECK(kw_device_open("qzx", &device) == KW_ERR_NOT_FOUND);
   CHECK(strstr(kw_error_message(), "did you mean") == NULL);
   CHECK(kw_device_rename("plain:0", "new") == KW_ERR_INVALID_ARGUMENT);
+}
+
+static void name_by_the_end(void) {
+  LOAD("plain", "emulated_gpu");
+  kw_device *device;
+  CHECK(kw_device_open("gpu:0", &device) == KW_ERR_NOT_FOUND);
+  CHECK_CONTAINS(kw_error_message(), "there is no device 'gpu:0'; did you mean 'emulated_gpu:0'?");
+  CHECK(kw_device_open("GPU", &device) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_CONTAINS(kw_error_message(), "did you mean 'emulated_gpu:0'?");
+  CHECK(kw_device_open("u:0", &device) == KW_ERR_NOT_FOUND);
+  CHECK(strstr(kw_error_message(), "did you mean") == NULL);
+}
+
+static void a_name_may_be_the_end_of_what_was_meant(void **state) {
+  (void)state;
+  run_child(name_by_the_end);
 }
 
 static void keys_can_be_renamed(void **state) {
@@ -476,6 +494,7 @@ int main(void) {
       cmocka_unit_test(devices_open_by_name),
       cmocka_unit_test(two_vendors_may_share_a_key),
       cmocka_unit_test(keys_can_be_renamed),
+      cmocka_unit_test(a_name_may_be_the_end_of_what_was_meant),
       cmocka_unit_test(devices_can_be_hidden),
       cmocka_unit_test(policies_choose),
       cmocka_unit_test(kernels_are_ordered),

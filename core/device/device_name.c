@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* kw_device_rename: `to` stands for vendor.key. Later ones are shown. Guarded by rename_lock. */
 typedef struct renaming {
@@ -261,21 +262,35 @@ static void append_kind(char *text, size_t size, const listed_device *p) {
            (info.flags & KW_DEVICE_EMULATED) != 0 ? ", emulated" : "");
 }
 
-/* The name of a device whose key comes near that of this name, or a policy, into `text`; "" when none does. */
+/* Whether a key has more in front of this end. */
+static bool ends_in(const char *key, const char *end) {
+  const size_t length = strlen(key), size = strlen(end);
+  return size >= 2 && size < length && strcasecmp(key + length - size, end) == 0;
+}
+
+/* The name of a device whose key ends in that of this name or comes near it, or a policy that some device is there for,
+ * into `text`; "" when there is none. */
 static void find_near(const device_list *list, const char *name, char text[80]) {
-  char key[KW_DEVICE_NAME_SIZE], shown[80];
+  static const char *const policies[] = {"gpu", "auto"};
+  char key[KW_DEVICE_NAME_SIZE];
+  const listed_device *ending = NULL, *near = NULL;
+  listed_device first;
   kw_nearest nearest;
   snprintf(key, sizeof key, "%.*s", (int)strcspn(name, ":@"), name);
   kw_nearest_begin(&nearest, key);
-  kw_nearest_try(&nearest, "gpu");
-  kw_nearest_try(&nearest, "auto");
-  snprintf(text, 80, "%s", nearest.best != NULL ? nearest.best : "");
-  for (uint32_t i = 0; i < list->count; i++) {
-    shown_name(list, &list->items[i], shown);
-    const char *best = nearest.best;
-    kw_nearest_try(&nearest, list->items[i].plugin->key);
-    if (nearest.best != best) snprintf(text, 80, "%s", shown);
+  for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+    if (find_by_policy(list, policies[i], &first) == MATCH_ONE) kw_nearest_try(&nearest, policies[i]);
   }
+  for (uint32_t i = 0; i < list->count; i++) {
+    const char *best = nearest.best, *candidate = list->items[i].plugin->key;
+    kw_nearest_try(&nearest, candidate);
+    if (nearest.best != best) near = &list->items[i];
+    if (ending == NULL && ends_in(candidate, key)) ending = &list->items[i];
+  }
+  const bool other_case = nearest.best != NULL && nearest.limit == 0;
+  snprintf(text, 80, "%s", nearest.best != NULL ? nearest.best : "");
+  if (ending != NULL && !other_case) near = ending;
+  if (near != NULL) shown_name(list, near, text);
 }
 
 static kw_status fail_not_found(const device_list *list, const char *name) {
