@@ -165,9 +165,9 @@ kw_status kw_fail(kw_status status, const char *format, ...) {
   return status;
 }
 
-static void wrap(kw_status status, const char *context) {
+static void wrap(const char *context, const char *otherwise) {
   if (kw_error_message()[0] == '\0') {
-    set_chain(context, ": ", kw_status_name(status));
+    set_chain(context, ": ", otherwise);
   } else {
     set_chain(context, "\n  because: ", kw_error_message());
   }
@@ -179,7 +179,7 @@ kw_status kw_wrap(kw_status status, const char *format, ...) {
   va_start(arguments, format);
   format_text(text, format, arguments);
   va_end(arguments);
-  wrap(status, text);
+  wrap(text, kw_status_name(status));
   return status;
 }
 
@@ -210,6 +210,10 @@ bool kw_error_offered(kw_status status) {
   return offered && offered_status == status;
 }
 
+void kw_error_drop_older(kw_status status) {
+  if (!kw_error_offered(status)) kw_error_clear();
+}
+
 void kw_error_set_detail(kw_status status, const char *plugin) {
   if (!have_chain()) return;
   error_detail *detail = detail_of_chain();
@@ -220,7 +224,7 @@ void kw_error_set_detail(kw_status status, const char *plugin) {
 kw_status kw_error_translate(kw_status status, const char *plugin) {
   kw_status canonical = kw_status_canonical(status);
   if (canonical == status) return status;
-  if (!kw_error_offered(status)) kw_error_clear(); /* an older failure's text */
+  kw_error_drop_older(status);
   char text[200];
   snprintf(text, sizeof text, "%s returned %s%s", *plugin != '\0' ? plugin : "the plugin",
            status_has_class(status) ? "" : "the unknown ", kw_status_name(status));
@@ -236,7 +240,10 @@ kw_status kw_from_plugin(kw_status status, const char *format, ...) {
   format_text(text, format, arguments);
   va_end(arguments);
   status = kw_error_translate(status, "");
-  if (!kw_error_offered(status)) kw_error_clear(); /* an older failure's text */
-  wrap(status, text);
+  kw_error_drop_older(status);
+  char otherwise[128];
+  snprintf(otherwise, sizeof otherwise, "%s%s", kw_status_name(status),
+           status != KW_ERR_TIMEOUT ? " (the plugin gave no text: host->set_error)" : "");
+  wrap(text, otherwise);
   return status;
 }

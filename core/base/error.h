@@ -31,8 +31,12 @@ kw_status kw_error_translate(kw_status status, const char *plugin);
 /* Remembers what kw_error_detail gives, until the next kw_fail. */
 void kw_error_set_detail(kw_status status, const char *plugin);
 
-/* A status that a plugin returned, made safe: translated, if it was not before; an empty chain gets the status' name.
- * Context is added as by kw_wrap. Use for every failing slot call. */
+/* Drops the chain unless it is on offer for `status`, which a plugin has returned: it is of an older failure then. */
+void kw_error_drop_older(kw_status status);
+
+/* A status that a plugin returned, made safe: translated, if it was not before; an empty chain gets the status' name,
+ * and that the plugin gave no text where waiting too long is not all there is to say. Context is added as by kw_wrap.
+ * Use for every failing slot call. */
 kw_status kw_from_plugin(kw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says that the chain as it stands explains `status`, which the running slot is about to return: kw_from_plugin uses

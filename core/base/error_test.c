@@ -51,7 +51,7 @@ static void a_plugin_text_is_used_once_and_never_an_older_one(void **state) {
   assert_int_equal(kw_from_plugin(KW_ERR_OUT_OF_MEMORY, "alloc"), KW_ERR_OUT_OF_MEMORY);
   assert_string_equal(kw_error_message(), "alloc\n  because: driver: full");
   kw_from_plugin(KW_ERR_OUT_OF_MEMORY, "alloc"); /* without a text of its own */
-  assert_string_equal(kw_error_message(), "alloc: out of memory");
+  assert_string_equal(kw_error_message(), "alloc: out of memory (the plugin gave no text: host->set_error)");
 
   kw_error_offer(kw_fail(KW_ERR_NOT_IMPLEMENTED, "asked, then done otherwise"));
   kw_from_plugin(KW_ERR_TIMEOUT, "launch");

@@ -269,12 +269,13 @@ static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t 
 static kw_status fail_out_of_memory(kw_device *device, uint64_t requested, const char *tried) {
   kw_memory_count(&device->memory.oom_failures);
   const kw_memory_stats s = kw_memory_account_read(&device->memory);
-  return kw_from_plugin(KW_ERR_OUT_OF_MEMORY,
-                        "%s is out of memory: %" PRIu64 " bytes requested; held %" PRIu64 ", allocated %" PRIu64
-                        " in %" PRIu64 " live tensors (peak %" PRIu64 "), total %" PRIu64
-                        ", largest allocation %" PRIu64 " bytes; %s. Release tensors or use smaller ones",
-                        device->name, requested, s.held, s.allocated, s.live, s.allocated_peak,
-                        device->info.total_memory, device->info.max_alloc, tried);
+  kw_error_drop_older(KW_ERR_OUT_OF_MEMORY); /* what the plugin said stays; that it said nothing is no news here */
+  return kw_wrap(KW_ERR_OUT_OF_MEMORY,
+                 "%s is out of memory: %" PRIu64 " bytes requested; held %" PRIu64 ", allocated %" PRIu64 " in %" PRIu64
+                 " live tensors (peak %" PRIu64 "), total %" PRIu64 ", largest allocation %" PRIu64
+                 " bytes; %s. Release tensors or use smaller ones",
+                 device->name, requested, s.held, s.allocated, s.live, s.allocated_peak, device->info.total_memory,
+                 device->info.max_alloc, tried);
 }
 
 /* After the plugin said that there is no memory: waits for pending blocks, gives back what is cached, tries again. */

@@ -8,6 +8,7 @@
 #include "base/struct.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Larger counts than any plugin will reach: memory that is not what it claims to be. */
@@ -169,6 +170,16 @@ static kw_status check_version(uint32_t version) {
       KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION));
 }
 
+kw_status kw_reason_refuse(kw_status status, const char *reason, const char *what) {
+  if (reason != NULL) {
+    kw_error_offer(kw_fail(status, "%s", reason));
+    return kw_from_plugin(status, "%s", what);
+  }
+  status = kw_error_translate(status, "");
+  kw_error_drop_older(status);
+  return kw_wrap(status, "%s, and gave no reason (set *out_reason)", what);
+}
+
 static kw_status ask(kw_query_fn query, const kw_plugin_desc **out_desc) {
   const kw_query_info info = {.struct_size = sizeof info,
                               .abi_min = KW_ABI_VERSION_MIN,
@@ -177,9 +188,10 @@ static kw_status ask(kw_query_fn query, const kw_plugin_desc **out_desc) {
   const char *reason = NULL;
   kw_status status = query(&info, out_desc, &reason);
   if (status != KW_OK) {
-    if (reason != NULL) kw_error_offer(kw_fail(status, "%s", reason));
-    return kw_from_plugin(status, "its query refuses this host (ABI %u.%u to %u.%u)", KW_ABI_MAJOR(KW_ABI_VERSION_MIN),
-                          KW_ABI_MINOR(KW_ABI_VERSION_MIN), KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION));
+    char what[80];
+    snprintf(what, sizeof what, "its query refuses this host (ABI %u.%u to %u.%u)", KW_ABI_MAJOR(KW_ABI_VERSION_MIN),
+             KW_ABI_MINOR(KW_ABI_VERSION_MIN), KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION));
+    return kw_reason_refuse(status, reason, what);
   }
   if (*out_desc == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its query says KW_OK but gives no descriptor");
   return KW_OK;

@@ -25,6 +25,10 @@ typedef struct kw_plugin_answer {
  * sentence, and *out_result holds what was known until then. */
 kw_status kw_negotiate(kw_query_fn query, kw_plugin_answer *out_result);
 
+/* The failure of a query or a probe: what it says, why by what it gave in *out_reason, or that it gave nothing. Returns
+ * the canonical status. */
+kw_status kw_reason_refuse(kw_status status, const char *reason, const char *what);
+
 /* Which slots are the plugin's own: a bit for each of slots.def, in its order. And stubs in the place of the others. */
 uint64_t kw_answer_slots(const kw_plugin_answer *answer);
 void kw_answer_restrict(kw_plugin_answer *answer, uint64_t slots);

@@ -167,7 +167,7 @@ static void a_query_that_refuses_is_quoted(void **state) {
   answer_reason = "needs 3.0";
   refuses("needs 3.0");
   answer_reason = NULL;
-  refuses("1.0 to 1.0): ABI mismatch");
+  refuses("1.0 to 1.0), and gave no reason (set *out_reason): ABI mismatch");
   answer_status = 99;
   refuses_with(KW_ERR_INTERNAL, "unknown status 99");
   answer_status = KW_OK;

@@ -92,9 +92,7 @@ static kw_status take_answer(kw_plugin *plugin, kw_status status, const kw_plugi
 static kw_status probe(kw_plugin *plugin) {
   const char *reason = NULL;
   kw_status status = plugin->desc.probe(&reason);
-  if (status == KW_OK) return KW_OK;
-  if (reason != NULL) kw_error_offer(kw_fail(status, "%s", reason));
-  return kw_from_plugin(status, "its probe says no");
+  return status == KW_OK ? KW_OK : kw_reason_refuse(status, reason, "its probe says no");
 }
 
 /* A failure of the plugin's is its own, unless a service of the host failed it for want of memory. */

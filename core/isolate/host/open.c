@@ -27,10 +27,7 @@ static kw_status open_file(const char *path, kw_stage *reached) {
   *reached = KW_STAGE_VERSION;
   const char *reason = NULL;
   status = answer->desc.probe(&reason);
-  if (status != KW_OK) {
-    if (reason != NULL) kw_error_offer(kw_fail(status, "%s", reason));
-    return kw_from_plugin(status, "its probe says no");
-  }
+  if (status != KW_OK) return kw_reason_refuse(status, reason, "its probe says no");
   *reached = KW_STAGE_PROBE;
   kw_hosted_plugin.open = true;
   return KW_OK;
