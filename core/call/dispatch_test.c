@@ -169,6 +169,8 @@ static void refuses_lists_without_entries_and_null(void **state) {
   const kw_value ints[] = {kw_arg_tensor(x), kw_arg_int_list(NULL, 1)}, tensors[] = {kw_arg_tensor_list(NULL, 2)};
   assert_int_equal(kw_op_call(kw_op_find("sum.dim_IntList"), NULL, ints, 2, &out, 1), KW_ERR_INVALID_ARGUMENT);
   assert_non_null(strstr(kw_error_message(), "'dim' is a list of 1 entries at NULL"));
+  assert_int_equal(call(add, NULL, x, &out), KW_ERR_INVALID_ARGUMENT);
+  assert_string_equal(kw_error_message(), "add.Tensor: 'self' is NULL; pass a tensor, as kw_tensor_create gives");
   assert_int_equal(kw_op_call(add, NULL, tensors, 1, &out, 1), KW_ERR_INVALID_ARGUMENT);
   const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
   assert_int_equal(kw_plan_make(add, NULL, args, 2, &out, 1, NULL, NULL), KW_ERR_INVALID_ARGUMENT);

@@ -52,12 +52,19 @@ static const char *arg_name(const kw_op *op, uint32_t index) {
   return index < op->schema.arg_count ? op->schema.args[index].name : "(one too many)";
 }
 
+static kw_status refuse_tensor(const char *op, const kw_tensor *tensor, const char *name) {
+  if (!tensor) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is NULL; pass a tensor, as kw_tensor_create gives", op, name);
+  }
+  return kw_fail(
+      KW_ERR_INVALID_ARGUMENT,
+      "%s: '%s' is not a live tensor; pass one that kw_tensor_create or a call gave and that is not released", op,
+      name);
+}
+
 static kw_status resolve_tensor(kw_request *request, const kw_tensor *tensor, const char *name) {
   const char *op = request->op->schema.name;
-  if (!tensor || tensor->magic != KW_TENSOR_MAGIC) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "%s: '%s' is not a live tensor; pass one from kw_tensor_create by kw_arg_tensor", op, name);
-  }
+  if (!tensor || tensor->magic != KW_TENSOR_MAGIC) return refuse_tensor(op, tensor, name);
   if (!request->device) request->device = tensor->device;
   if (request->device != tensor->device) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
