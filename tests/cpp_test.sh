@@ -17,6 +17,12 @@ for compiler in g++ clang++; do
     build "$compiler" "$standard" tests/cpp_program.cpp
     "$work/program" || { echo "with $compiler as $standard" >&2; exit 1; }
   done
+  said=$("$compiler" -std=c++14 -fsyntax-only -I"$source/abi/include" "$source/tests/cpp_program.cpp" 2>&1) &&
+    { echo "$compiler took keyway.hpp as C++14" >&2; exit 1; }
+  case $said in
+  *"keyway.hpp needs C++17"*) ;;
+  *) echo "$compiler does not say what keyway.hpp needs: $said" >&2; exit 1 ;;
+  esac
   build "$compiler" c++17 examples/perceptron/perceptron.cpp
   said=$("$work/program" cpu:0) || exit 1
   [ "$said" = "0 xor 0: 0, 0 xor 1: 1, 1 xor 0: 1, 1 xor 1: 0, on cpu:0" ] || { echo "perceptron: $said" >&2; exit 1; }

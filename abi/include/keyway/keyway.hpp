@@ -8,7 +8,9 @@
  *     keyway::tensor y = keyway::relu(2 * x - 1);
  *     std::vector<float> numbers = y.read<float>();
  *
- *   - What fails throws keyway::error: its status, and kw_error_message as what().
+ *   - What fails throws keyway::error: its status, and kw_error_message as what(). A tensor that is empty or was moved
+ *     from throws std::logic_error; numbers that are of another type or count than the tensor's elements throw
+ *     std::invalid_argument. The standard library's own memory may run out: std::bad_alloc.
  *   - Objects can be moved. A copy of a tensor is one more reference to the same memory, which goes with the last.
  *   - Every op there is, by its typed call (keyway/ops.h), which takes a tensor of these as it takes a kw_tensor *:
  *     keyway::result([&](kw_tensor **out) { return kw_gelu(x, "tanh", out); }).
@@ -16,6 +18,10 @@
  */
 #ifndef KEYWAY_KEYWAY_HPP
 #define KEYWAY_KEYWAY_HPP
+
+#if __cplusplus < 201703L
+#error "keyway.hpp needs C++17: compile with -std=c++17, or a later one"
+#endif
 
 #include <keyway/functions.h>
 
