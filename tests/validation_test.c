@@ -124,7 +124,8 @@ static void during_a_call(const kw_trace_event *told, void *unused) {
   X(device_foreign, tell(kw_device_synchronize(FOREIGN(kw_device))))                                                \
   X(stream_foreign, tell(kw_stream_synchronize(FOREIGN(kw_stream))))                                                \
   X(event_foreign, tell(kw_event_synchronize(FOREIGN(kw_event))))                                                   \
-  X(tensor_foreign, tell(kw_tensor_read(FOREIGN(kw_tensor), numbers)))                                              \
+  X(tensor_foreign, kw_tensor *out = FOREIGN(kw_tensor); tell(kw_tensor_read(out, numbers));                        \
+    tell(add_on(NULL, x, x, &out)))                                                                                 \
   X(plan_foreign, tell(run_plan(FOREIGN(kw_plan))))                                                                 \
   X(generator_foreign, tell(kw_generator_seed(FOREIGN(kw_generator), 1)))                                           \
   X(graph_foreign, tell(kw_graph_launch(FOREIGN(kw_graph), NULL)))                                                  \
@@ -143,7 +144,7 @@ static void during_a_call(const kw_trace_event *told, void *unused) {
   X(device_ended, kw_device *npu = other(); need(kw_device_close(npu)); tell(kw_device_synchronize(npu)))           \
   X(stream_ended, need(kw_stream_destroy(stream)); tell(kw_stream_synchronize(stream)))                             \
   X(event_ended, need(kw_event_destroy(event)); tell(kw_event_synchronize(event)))                                  \
-  X(tensor_ended, kw_tensor_release(x); tell(kw_tensor_read(x, numbers)))                                           \
+  X(tensor_ended, kw_tensor_release(x); tell(kw_tensor_read(x, numbers)); tell(add_on(NULL, y, y, &x)))             \
   X(plan_ended, kw_plan *plan = make_plan(); kw_plan_destroy(plan); tell(run_plan(plan)))                           \
   X(generator_ended, kw_generator *g = make_generator(); kw_generator_destroy(g); tell(kw_generator_seed(g, 1)))    \
   X(graph_ended, need(kw_graph_destroy(graph)); tell(kw_graph_launch(graph, stream)))                               \
@@ -386,6 +387,17 @@ static void each_misuse_is_told_by_its_name(void **state) {
   assert_int_equal(missed, 0);
 }
 
+/* What was never set, or was a result before and was released. */
+static void a_result_that_is_no_tensor_is_to_be_null(void **state) {
+  (void)state;
+  static const char *const given[] = {"tensor_foreign", "tensor_ended"};
+  for (int i = 0; i < 2; i++) {
+    const char *text = output_of(given[i]);
+    if (strstr(text, "outs[0]") == NULL || strstr(text, "; set it to NULL, and the call makes one") == NULL)
+      fail_msg("%s is not told of NULL: %s", given[i], text);
+  }
+}
+
 static void what_a_plugin_must_not_do_is_told_by_its_name(void **state) {
   (void)state;
   int missed = 0;
@@ -442,6 +454,7 @@ int main(int argc, char **argv) {
   program = argv[0];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_misuse_is_told_by_its_name),
+      cmocka_unit_test(a_result_that_is_no_tensor_is_to_be_null),
       cmocka_unit_test(what_a_plugin_must_not_do_is_told_by_its_name),
       cmocka_unit_test(nothing_is_told_of_a_process_that_breaks_no_rule),
       cmocka_unit_test(the_page_has_the_same_names),

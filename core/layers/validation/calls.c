@@ -81,7 +81,7 @@ static bool take_call(tensors *all, const kw_op *op, const kw_stream *stream, co
     if (!take_value(all, op, &args[i], i)) return false;
   }
   for (uint32_t i = 0; i < out_count; i++) {
-    if (outs[i] != NULL && !take_tensor(all, "outs", i, outs[i], true)) return false;
+    if (outs[i] != NULL && !take_tensor(all, KW_RESULTS_ARGUMENT, i, outs[i], true)) return false;
   }
   if (stream != NULL && all->device != NULL && kw_stream_device(stream) != all->device) {
     return kw_checked_suspect("stream-of-another-device");

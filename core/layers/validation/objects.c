@@ -163,18 +163,20 @@ static void refuse(const kw_checked_call *call, const char *argument, kw_kind ki
                    const kw_object *found) {
   char id[48], here[KW_PLACE_SIZE], begun[KW_PLACE_SIZE], ended[KW_PLACE_SIZE];
   const char *expected = kw_kind_name(kind), *place = kw_place(call->place, here);
+  const bool result = strncmp(argument, KW_RESULTS_ARGUMENT, sizeof KW_RESULTS_ARGUMENT - 1) == 0;
+  const char *next = result ? "; set it to NULL, and the call makes one" : "";
   if (found == NULL) {
     snprintf(id, sizeof id, "%s-foreign", expected);
-    kw_misuse(id, "%s at %s: argument %s: %p is no %s that this library has given out", call->function, place, argument,
-              address, expected);
+    kw_misuse(id, "%s at %s: argument %s: %p is no %s that this library has given out%s", call->function, place,
+              argument, address, expected, next);
   } else if (found->kind != kind) {
     snprintf(id, sizeof id, "%s-expected", expected);
     kw_misuse(id, "%s at %s: argument %s: a %s stands where a %s is expected; it was made at %s", call->function, place,
               argument, kw_kind_name(found->kind), expected, kw_place(found->begun, begun));
   } else {
     snprintf(id, sizeof id, "%s-ended", expected);
-    kw_misuse(id, "%s at %s: argument %s: the %s has ended, at %s; it was made at %s", call->function, place, argument,
-              expected, kw_place(found->ended, ended), kw_place(found->begun, begun));
+    kw_misuse(id, "%s at %s: argument %s: the %s has ended, at %s; it was made at %s%s", call->function, place,
+              argument, expected, kw_place(found->ended, ended), kw_place(found->begun, begun), next);
   }
 }
 

@@ -71,6 +71,9 @@ bool kw_checked_suspect(const char *id);
  */
 void kw_checked_judge(const kw_checked_call *call, const kw_status *status);
 
+/* Where `argument` begins with this it is a result, which may be NULL and often should have been. */
+#define KW_RESULTS_ARGUMENT "outs"
+
 /* Holds the object while the call lasts. False, and a report, unless it lives and is of this kind. */
 bool kw_object_use(kw_checked_call *call, const char *argument, kw_kind kind, const void *address);
 
