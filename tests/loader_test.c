@@ -288,8 +288,16 @@ static void load_by_name(void) {
   copy_file(fixture_path("oom"), scratch_path("vouched.so"));
   chmod(scratch_path("vouched.so"), 0707);
   CHECK_OK(kw_plugin_load(scratch_path("vouched.so")));
-  CHECK_CONTAINS(report_of("/vouched.so").reason, "warning: the file may be written by everyone");
+  CHECK_CONTAINS(report_of("/vouched.so").reason, "the file may be written by everyone");
+  CHECK(strstr(report_of("/vouched.so").reason, "warning") == NULL); /* the log says that it is one */
   use_device("plain");
+
+  copy_file(fixture_path("texts"), scratch_path("alone.so"));
+  write_text(scratch_path("alone.keyway.json"), "{\"isolate\": \"yes\"}");
+  CHECK(kw_plugin_load(scratch_path("alone.so")) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_CONTAINS(kw_error_message(), "alone.so could not be opened\n  because: the manifest ");
+  CHECK_CONTAINS(kw_error_message(), "'isolate' is true or false");
+  CHECK(strstr(kw_error_message(), "was not loaded") == NULL); /* once is enough */
 
   kw_plugin_report report = {.struct_size = sizeof report};
   CHECK(kw_plugin_get_report(99, &report) == KW_ERR_NOT_FOUND);
@@ -415,7 +423,7 @@ static void load_with_fpu_constructor(void) {
   start_without_discovery();
   CHECK_OK(kw_plugin_load(fixture_path("fpu_constructor")));
   CHECK(fegetround() == FE_TONEAREST);
-  CHECK_CONTAINS(report_of("fpu_constructor.so").reason, "warning: loading it changes the floating-point state");
+  CHECK_CONTAINS(report_of("fpu_constructor.so").reason, "loading it changes the floating-point state");
 }
 
 static void a_changed_process_state_is_remarked(void **state) {

@@ -89,10 +89,13 @@ static kw_status read_keys(const char *name, const cJSON *json, kw_manifest *man
       continue;
     }
     while (i < sizeof switches / sizeof switches[0] && strcmp(switches[i].key, item->string) != 0) i++;
-    if (i == sizeof switches / sizeof switches[0] || !cJSON_IsBool(item)) {
+    if (i == sizeof switches / sizeof switches[0]) {
       return kw_fail(KW_ERR_INVALID_ARGUMENT,
                      "the manifest %s: '%s' is none of isolate, execute, network (true or false) and devices (a list)",
                      name, item->string);
+    }
+    if (!cJSON_IsBool(item)) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "the manifest %s: '%s' is true or false", name, item->string);
     }
     *switches[i].value = cJSON_IsTrue(item);
   }

@@ -116,7 +116,7 @@ static void check(kw_candidate *candidate, const kw_safe_path *found) {
   } else {
     check_contents(candidate, found->file);
     if (candidate->status == KW_OK) check_trust(candidate, found);
-    if (found->danger[0] != '\0' && candidate->status == KW_OK) refuse(candidate, KW_OK, "warning: %s", found->danger);
+    if (found->danger[0] != '\0' && candidate->status == KW_OK) refuse(candidate, KW_OK, "%s", found->danger);
   }
 }
 

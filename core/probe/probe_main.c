@@ -84,8 +84,8 @@ static kw_status hear(void *ctx, kw_log_level level, const char *message) {
 /* A remark on a plugin that works: what it changed, what it said. */
 static void write_remark(kw_process_part changed, char *text, size_t size) {
   const bool same = changed == KW_PROCESS_SAME;
-  snprintf(text, size, "%s%s%s%s", same ? "" : "warning: loading it changes ",
-           same ? "" : kw_process_part_text(changed), same || said[0] == '\0' ? "" : "; ", said);
+  snprintf(text, size, "%s%s%s%s", same ? "" : "loading it changes ", same ? "" : kw_process_part_text(changed),
+           same || said[0] == '\0' ? "" : "; ", said);
 }
 
 /* ---- The process ------------------------------------------------------------------------------------------------- */

@@ -133,26 +133,28 @@ kw_status kw_init(const kw_init_options *options) {
 
 /* ---- Plugins ----------------------------------------------------------------------------------------------------- */
 
-/* Lists the plugin in a candidate's file and opens it. Ends the candidate. */
-static kw_status load(kw_candidate *candidate) {
-  kw_plugin *plugin;
-  kw_status status = kw_plugins_list(candidate, 1, &kw_host_services);
-  kw_plugin_report report = kw_plugin_report_of(candidate, &plugin);
-  if (status == KW_OK && plugin != NULL) status = kw_runtime_open_plugin(plugin);
-  if (status == KW_OK && plugin == NULL) status = kw_fail(report.status, "%s", report.reason);
-  free(candidate->path);
-  if (status == KW_OK && report.reason[0] != '\0') kw_log(KW_LOG_WARN, "plugin %s: %s", report.path, report.reason);
-  return status;
+/* Lists the plugin in this file. */
+static kw_status list(const char *path, kw_plugin **out_plugin, kw_plugin_report *out_report) {
+  kw_candidate candidate;
+  kw_status status = kw_candidate_examine(path, true, &candidate);
+  if (status != KW_OK) return status;
+  status = kw_plugins_list(&candidate, 1, &kw_host_services);
+  *out_report = kw_plugin_report_of(&candidate, out_plugin);
+  free(candidate.path);
+  return status == KW_OK && *out_plugin == NULL ? kw_fail(out_report->status, "%s", out_report->reason) : status;
 }
 
 kw_status kw_plugin_load(const char *path) {
   if (path == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plugin_load: argument path is NULL");
   kw_status status = kw_runtime_start();
   if (status != KW_OK) return status;
-  kw_candidate candidate;
-  status = kw_candidate_examine(path, true, &candidate);
-  if (status == KW_OK) status = load(&candidate);
-  return status == KW_OK ? KW_OK : kw_wrap(status, "plugin %s was not loaded", path);
+  kw_plugin *plugin;
+  kw_plugin_report report;
+  status = list(path, &plugin, &report);
+  if (status != KW_OK) return kw_wrap(status, "plugin %s was not loaded", path);
+  status = kw_runtime_open_plugin(plugin);
+  if (status == KW_OK && report.reason[0] != '\0') kw_log(KW_LOG_WARN, "plugin %s: %s", report.path, report.reason);
+  return status;
 }
 
 kw_status kw_plugin_count(uint32_t *out_count) {
