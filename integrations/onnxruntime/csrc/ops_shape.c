@@ -320,8 +320,8 @@ bool op_pad(run *run) {
   if (!x || run->failed) return false;
   count = axes.count ? axes.count : x->ref.rank;
   if (count > x->ref.rank) return run_refuse(run, "%u axes of rank %u", count, x->ref.rank);
-  if (run->guessed && run_asks(run) && pads.count < 2 * count)
-    memset(pads.at, 0, sizeof pads.at), pads.count = 2 * count;
+  if (run->guessed && run_asks(run) && pads.count < 2 * count) /* some, so that what pads is asked about */
+    for (pads.count = 0; pads.count < 2 * count; ++pads.count) pads.at[pads.count] = 1;
   if (pads.count < 2 * count) return run_refuse(run, "%u pads for %u dimensions", pads.count, count);
   for (unsigned i = 0; i < count; ++i) {
     if (!run_axis(run, axes.count ? axes.at[i] : (int64_t)i, x->ref.rank, &axis)) return false;

@@ -276,3 +276,12 @@ def test_places_under_pads_that_depend_on_unknown_sizes(device):
     known = model([pool], {"x": (FLOAT, [1, 1, 4, 4])}, {name: (kind, [1, 1, 2, 2]) for name, (kind, _) in outputs.items()})
     x = numpy.arange(16, dtype="f4").reshape(1, 1, 4, 4)
     assert onnxruntime_keyway.session(known, device).run(["places"], {"x": x})[0].tolist() == [[[[5, 7], [13, 15]]]]
+
+
+def test_pads_that_are_not_known(request):
+    """The example vendor's device has nothing that pads by places: the node is not taken, where a run of it would fail."""
+    if request.config.getoption("--vendor-npu") is None:
+        pytest.skip("--vendor-npu says where its plugin is")
+    made = model([node("Pad", "x pads", "y", mode="edge")], {"x": (FLOAT, [3, 4]), "pads": (INT64, [4])}, {"y": (FLOAT, [None, None])})
+    with pytest.raises(Exception, match="Pad"):
+        onnxruntime_keyway.session(made, "npu:0")
