@@ -20,11 +20,12 @@ static const kw_gpu_module attention_module = {
     KW_DTYPES_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_at, kw_gpu_source_attention_tile,
      kw_gpu_source_attention_task, kw_gpu_source_attention}};
-static const kw_gpu_module rows_module = {"attention_rows",
-                                          KW_GPU_RUNS_BY_DTYPE,
-                                          KW_DTYPES_FLOAT | KW_GPU_VECTORS,
-                                          {kw_gpu_source_attention_args, kw_gpu_source_attention_at,
-                                           kw_gpu_source_attention_task, kw_gpu_source_attention_rows}};
+static const kw_gpu_module rows_module = {
+    "attention_rows",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_DTYPES_FLOAT | KW_GPU_VECTORS,
+    {kw_gpu_source_attention_args, kw_gpu_source_multiply, kw_gpu_source_reduction, kw_gpu_source_terms,
+     kw_gpu_source_attention_at, kw_gpu_source_attention_task, kw_gpu_source_attention_rows}};
 static const kw_gpu_module join_module = {
     "attention_join",
     KW_GPU_BY_DTYPE,

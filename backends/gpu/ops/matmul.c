@@ -25,11 +25,11 @@ static const kw_gpu_module panels_module = {
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_NUM | KW_GPU_VECTORS,
     {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_multiply, kw_gpu_source_panels}};
-static const kw_gpu_module dot_module = {
-    "dot",
-    KW_GPU_RUNS_BY_DTYPE,
-    KW_DTYPES_NUM | KW_GPU_VECTORS,
-    {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_multiply, kw_gpu_source_reduction, kw_gpu_source_dot}};
+static const kw_gpu_module dot_module = {"dot",
+                                         KW_GPU_RUNS_BY_DTYPE,
+                                         KW_DTYPES_NUM | KW_GPU_VECTORS,
+                                         {kw_gpu_source_mm_args, kw_gpu_source_product, kw_gpu_source_multiply,
+                                          kw_gpu_source_reduction, kw_gpu_source_terms, kw_gpu_source_dot}};
 static const kw_gpu_module matrix_module = {"matrix",
                                             KW_GPU_BY_DTYPE,
                                             KW_DTYPES_FLOAT32 | KW_DTYPES_F8 | KW_DTYPE_BIT(KW_I8),
