@@ -68,16 +68,23 @@ const uint32_t kw_environment_variable_count = sizeof kw_environment_variables /
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-/* Whether the name of a plugin, after `sign`, or the key of one's option is of a plugin that was found. */
-static bool is_of_a_plugin(const char *name, const char *sign, bool option) {
+/* Whether a name, after `sign`, is of a plugin that was found. */
+static bool is_a_plugin(const char *name, const char *sign) {
+  kw_plugin_report report = {.struct_size = sizeof report};
+  for (uint32_t i = 0; kw_plugin_get_report(i, &report) == KW_OK; ++i) {
+    if (kw_list_names_file(name, sign, report.path) || kw_list_names_key(name, sign, report.vendor, report.key))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the key of an option is one of a plugin that was found. */
+static bool is_of_a_plugin(const char *option) {
   kw_plugin_report report = {.struct_size = sizeof report};
   for (uint32_t i = 0; kw_plugin_get_report(i, &report) == KW_OK; ++i) {
     char prefix[2 * KW_KEY_SIZE];
     snprintf(prefix, sizeof prefix, "%s.%s.", report.vendor, report.key);
-    if (option
-            ? strncmp(name, prefix, strlen(prefix)) == 0
-            : kw_list_names_file(name, sign, report.path) || kw_list_names_key(name, sign, report.vendor, report.key))
-      return true;
+    if (strncmp(option, prefix, strlen(prefix)) == 0) return true;
   }
   return false;
 }
@@ -85,12 +92,12 @@ static bool is_of_a_plugin(const char *name, const char *sign, bool option) {
 /* One element of a list, without what follows in it. */
 static void judge_plugin(const char *element, char *text, size_t size) {
   const char *sign = element[0] == '-' ? "-" : "";
-  if (strcmp(element, "*") == 0 || is_of_a_plugin(element, sign, false)) return;
+  if (strcmp(element, "*") == 0 || is_a_plugin(element, sign)) return;
   snprintf(text, size, "'%s' is none of the plugins above, by file, key or vendor.key", element);
 }
 
 static void judge_setting(const char *element, char *text, size_t size) {
-  if (!is_of_a_plugin(element, "", true)) snprintf(text, size, "'%s' is no option of the plugins above", element);
+  if (!is_of_a_plugin(element)) snprintf(text, size, "'%s' is no option of the plugins above", element);
 }
 
 /* Of a glob, or a vendor's op, it is not told here. */

@@ -109,8 +109,9 @@ void kw_parallel_start(void) {
   const char *wrong = NULL;
   char use[48];
   read_wish(&wrong);
+  if (wrong == NULL) return;
   snprintf(use, sizeof use, "a number from 1 to %d", THREAD_LIMIT);
-  if (wrong != NULL) kw_log_misset("KEYWAY_THREADS", wrong, "the number of CPUs that this process may use", use);
+  kw_log_misset("KEYWAY_THREADS", wrong, "the number of CPUs that this process may use", use);
 }
 
 static void read_counts(void) {
