@@ -195,7 +195,7 @@ class Bench:
         try:
             units, differs = self.units(mutant), False
             for i, unit in enumerate(units):  # the first alone kills most: what is wrong in float is wrong
-                if not self.built.compile(unit):
+                if self.built.refusal(unit) is not None:
                     return False
                 last, made = i + 1 == len(units), unit.with_suffix(".o")
                 same = made.read_bytes() == (self.objects / made.name).read_bytes()

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CPU = ROOT / "backends/cpu"
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w",
-         '-DKEYWAY_CPU_VERSION="variant"', f"-I{ROOT}/abi/include"]
+         '-DKEYWAY_PLUGIN_VERSION="variant"', f"-I{ROOT}/abi/include"]
 COMPUTE_TYPES = ["reference_f32.c", "reference_f64.c"]  # those that include the .inc files
 
 
@@ -52,16 +52,18 @@ class Variant:
     def units(self):
         return sorted(self.directory.glob("*.c")) + sorted(self.reference.glob("*.c"))
 
-    def compile(self, unit):
-        """False when the compiler refuses it."""
+    def refusal(self, unit):
+        """What the compiler says of a unit that it refuses; None of one that it compiles."""
         done = subprocess.run(["gcc", *FLAGS, *self.flags, f"-I{self.reference}", f"-I{self.directory}", f"-I{CPU}", "-c",
-                               str(unit), "-o", str(unit.with_suffix(".o"))], cwd=self.directory, capture_output=True)
-        return done.returncode == 0
+                               str(unit), "-o", str(unit.with_suffix(".o"))],
+                              cwd=self.directory, capture_output=True, text=True, errors="replace")
+        return done.stderr if done.returncode != 0 else None
 
     def compile_all(self):
         for unit in self.units():
-            if not self.compile(unit):
-                raise SystemExit(f"{unit} does not compile; build the repository first, which says why")
+            refusal = self.refusal(unit)
+            if refusal is not None:
+                raise SystemExit(f"{unit} does not compile as FLAGS of {Path(__file__).name} say:\n{refusal}")
 
     def link(self):
         objects = [str(unit.with_suffix(".o")) for unit in self.units()]
