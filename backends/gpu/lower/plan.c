@@ -310,6 +310,18 @@ void kw_gpu_step_items(kw_gpu_step *step, int64_t count) {
   kw_gpu_step_grid(step, KW_LOCAL_ELEMENTWISE, 1, (count + KW_LOCAL_ELEMENTWISE - 1) / KW_LOCAL_ELEMENTWISE, 1);
 }
 
+void kw_gpu_step_parts(kw_gpu_step *step, int64_t count, int64_t each) {
+  kw_gpu_step_grid(step, 1, 1, (count + each - 1) / each, 1);
+}
+
+void kw_gpu_step_stretches(const kw_gpu_plan *plan, kw_gpu_step *step, int64_t count) {
+  if (device_of(plan)->vector_bytes > 0) {
+    kw_gpu_step_parts(step, count, KW_STRETCH);
+  } else {
+    kw_gpu_step_items(step, count);
+  }
+}
+
 bool kw_gpu_row_fits(const kw_gpu_plan *plan, int64_t count) {
   return count <= (device_of(plan)->vector_bytes > 0 ? 1 << 18 : 1 << 13);
 }
@@ -359,6 +371,15 @@ kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *ker
 kw_gpu_step *kw_gpu_step_ordered(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                  const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
   return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_ordered);
+}
+
+kw_gpu_step *kw_gpu_step_stretched(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                   const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, kernel, dtype, out, in, in_count);
+  kw_elementwise block;
+  memcpy(&block, step->block, sizeof block);
+  kw_gpu_step_stretches(plan, step, block.numel);
+  return step;
 }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */

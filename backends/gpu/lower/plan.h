@@ -160,6 +160,11 @@ void kw_gpu_step_number(kw_gpu_step *step, double value); /* KW_CT; exact or rou
 void kw_gpu_step_scalar(kw_gpu_plan *plan, kw_gpu_step *step, const kw_value *value, int64_t otherwise);
 /* One item per element in groups of KW_LOCAL_ELEMENTWISE: kernels test KW_GLOBAL_ID() against `count`. */
 void kw_gpu_step_items(kw_gpu_step *step, int64_t count);
+/* Groups of one item that has `each` of `count`. */
+void kw_gpu_step_parts(kw_gpu_step *step, int64_t count, int64_t each);
+/* As many items as have `count` elements, in groups of KW_LOCAL_STRETCHES: for kernels with KW_STRETCH_OF_ITEM
+ * (offsets.kw). */
+void kw_gpu_step_stretches(const kw_gpu_plan *plan, kw_gpu_step *step, int64_t count);
 /* For kernels that take rows (kernels/row.kw): whether they take one of `count` elements, where a longer one is better
  * spread over groups; how many items share one, on devices with vectors none; and the grid. */
 bool kw_gpu_row_fits(const kw_gpu_plan *plan, int64_t count);
@@ -176,6 +181,10 @@ kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *ker
 /* The same where the number of an element matters: element i is the i-th in row-major order, whatever the strides. */
 kw_gpu_step *kw_gpu_step_ordered(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                  const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count);
+
+/* kw_gpu_step_elementwise of a kernel with KW_STRETCH_OF_ITEM. */
+kw_gpu_step *kw_gpu_step_stretched(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                   const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 

@@ -155,7 +155,7 @@ static void lower_nll_loss_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_int(step, reduction == REDUCE_MEAN);
   kw_gpu_step_int(step, kw_gpu_present(&weight));
   kw_gpu_step_error_code(step);
-  kw_gpu_step_items(step, block.positions * block.classes);
+  kw_gpu_step_stretches(plan, step, block.positions * block.classes);
   kw_gpu_deliver(plan, &result, &out);
 }
 

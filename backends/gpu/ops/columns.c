@@ -30,11 +30,13 @@ static void lower(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_t
     int64_t covered = block.dilation[d] * (block.extent[d] - 1) + 1;
     block.positions[d] = (block.image.shape[d + 2] + 2 * block.padding[d] - covered) / block.stride[d] + 1;
   }
+  for (int d = 1; d < 3; ++d) block.matrix.shape[d + 2] = block.positions[d];
+  block.matrix.stride[3] = block.positions[2] * block.matrix.stride[4];
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, out.ref.dtype);
   kw_gpu_step_operand(step, &out);
   kw_gpu_step_operand(step, &in);
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_items(step, block.numel);
+  kw_gpu_step_stretches(plan, step, block.numel);
 }
 
 static void lower_im2col(kw_gpu_plan *plan, const kw_gpu_op *op) {

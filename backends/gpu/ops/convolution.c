@@ -30,13 +30,21 @@ static const kw_gpu_module panels_module = {
     KW_DTYPES_FLOAT | KW_GPU_VECTORS,
     {kw_gpu_source_convolution_args, kw_gpu_source_convolution_at, kw_gpu_source_convolution_panels}};
 
+static const kw_gpu_module lines_module = {
+    "convolution_lines",
+    KW_GPU_BY_DTYPE,
+    KW_DTYPES_FLOAT | KW_GPU_VECTORS,
+    {kw_gpu_source_convolution_args, kw_gpu_source_convolution_at, kw_gpu_source_convolution_lines}};
+
 static const kw_gpu_kernel tiled_kernel = {&convolution_module, "kw_convolution_kernel"};
 static const kw_gpu_kernel pack_kernel = {&panels_module, "kw_convolution_pack_kernel"};
+static const kw_gpu_kernel lines_kernel = {&lines_module, "kw_convolution_lines_kernel"};
 static const kw_gpu_kernel narrow_kernel = {&convolution_module, "kw_convolution_narrow_kernel"};
 
 #define SPATIAL 3
 
-/* Groups of no more rows and products than these take an item for each element instead of tiles. */
+/* Groups of no more rows and products than these take an item for each element instead of tiles, or for each line
+ * instead of panels. */
 #define NARROW_ROWS 2
 #define NARROW_DEPTH 256
 
@@ -188,11 +196,16 @@ static int64_t tiles_of(const kw_convolution *block) {
          ((block->cols + KW_PRODUCT_TILE - 1) / KW_PRODUCT_TILE);
 }
 
-static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, const kw_gpu_tensor *out,
-                   const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
-  const bool narrow = block->rows <= NARROW_ROWS && block->depth <= NARROW_DEPTH;
+static bool is_narrow(const kw_convolution *block) {
+  return block->rows <= NARROW_ROWS && block->depth <= NARROW_DEPTH;
+}
+
+/* All but the grid. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_convolution *block, kw_dtype dtype,
+                             const kw_gpu_tensor *out, const kw_gpu_tensor *left, const kw_gpu_tensor *right,
+                             const kw_gpu_tensor *bias) {
   const bool biased = bias && kw_gpu_present(bias);
-  kw_gpu_step *step = kw_gpu_step_add(plan, narrow ? &narrow_kernel : &tiled_kernel, dtype);
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
   kw_gpu_step_operand(step, out);
   kw_gpu_step_operand(step, left);
   kw_gpu_step_operand(step, right);
@@ -200,6 +213,13 @@ static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, con
   if (biased) block->bias_step = bias->ref.strides[0];
   kw_gpu_step_block(step, block, sizeof *block);
   kw_gpu_step_int(step, biased);
+  return step;
+}
+
+static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, const kw_gpu_tensor *out,
+                   const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  const bool narrow = is_narrow(block);
+  kw_gpu_step *step = add_step(plan, narrow ? &narrow_kernel : &tiled_kernel, block, dtype, out, left, right, bias);
   if (narrow) {
     kw_gpu_step_items(step, block->groups * block->rows * block->cols);
   } else {
@@ -216,6 +236,13 @@ static void product_of_tiles(kw_gpu_plan *plan, kw_convolution *block, const kw_
 }
 
 /* ---- On devices that compute in vectors -------------------------------------------------------------------------- */
+
+static void product_of_lines(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out,
+                             const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  kw_gpu_step *step = add_step(plan, &lines_kernel, block, out->ref.dtype, out, left, right, bias);
+  kw_gpu_step_rows(plan, step, out->ref.numel > 0 ? block->groups * block->rows * (block->cols / block->c_size[2]) : 0,
+                   1);
+}
 
 /* The left matrices [groups, rows, depth], in the compute dtype. */
 static kw_gpu_tensor left_matrices(kw_gpu_plan *plan, const kw_convolution *block, const kw_gpu_tensor *left,
@@ -285,7 +312,9 @@ static kw_gpu_tensor target_of(kw_gpu_plan *plan, const kw_gpu_tensor *out) {
 /* `out` is a target. */
 static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out, const kw_gpu_tensor *left,
                     const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
-  if (has_panels(plan, out)) {
+  if (has_panels(plan, out) && is_narrow(block) && block->c_size[2] <= KW_CONVOLUTION_LINE) {
+    product_of_lines(plan, block, out, left, right, bias);
+  } else if (has_panels(plan, out)) {
     product_of_panels(plan, block, count_positions(block->c_size), out, left, right, bias);
   } else {
     product_of_tiles(plan, block, out, left, right, bias);
@@ -381,4 +410,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_convolution_family = {ops, {&convolution_module, &panels_module}};
+const kw_gpu_family kw_gpu_convolution_family = {ops, {&convolution_module, &panels_module, &lines_module}};

@@ -88,6 +88,22 @@ static void lower_binary(kw_gpu_plan *plan, const kw_gpu_op *op) {
   binary(plan, op->code);
 }
 
+/* Squares are products: pow takes many times as long. */
+static void lower_pow_scalar(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  const kw_value *exponent = kw_gpu_argument(plan, 1);
+  if (exponent->kind == KW_SCALAR_C128 || kw_gpu_real(plan, 1, 0) != 2) {
+    binary(plan, op->code);
+    return;
+  }
+  const kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
+  kw_gpu_step *step =
+      kw_gpu_step_elementwise(plan, &binary_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&in, &in}, 2);
+  kw_gpu_step_int(step, KW_BINARY_MUL);
+  kw_gpu_step_int(step, 0);
+  kw_gpu_step_number(step, 0);
+  kw_gpu_step_number(step, 1);
+}
+
 static void lower_div_mode(kw_gpu_plan *plan, const kw_gpu_op *op) {
   int32_t floors = kw_gpu_choice(plan, 2, (const char *[]){"trunc", "floor", NULL});
   binary(plan, !kw_gpu_given(plan, 2) ? op->code : floors ? KW_BINARY_DIV_FLOOR : KW_BINARY_DIV_TRUNC);
@@ -188,7 +204,7 @@ static const kw_gpu_op ops[] = {
     {"neg", lower_unary, KW_UNARY_NEG, 0, KW_DTYPES_NUM},
     {"abs", lower_unary, KW_UNARY_ABS, 0, KW_DTYPES_NUM},
     {"pow.Tensor_Tensor", lower_binary, KW_BINARY_POW, 0, KW_DTYPES_NUM},
-    {"pow.Tensor_Scalar", lower_binary, KW_BINARY_POW, 0, KW_DTYPES_NUM},
+    {"pow.Tensor_Scalar", lower_pow_scalar, KW_BINARY_POW, 0, KW_DTYPES_NUM},
     {"pow.Scalar", lower_binary, KW_BINARY_POW, 0, KW_DTYPES_NUM},
     {"maximum", lower_binary, KW_BINARY_MAXIMUM, 0, KW_DTYPES_REAL},
     {"minimum", lower_binary, KW_BINARY_MINIMUM, 0, KW_DTYPES_REAL},

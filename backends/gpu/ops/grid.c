@@ -45,20 +45,24 @@ static kw_grid block_of(kw_gpu_plan *plan, const kw_gpu_tensor *input, const kw_
   return block;
 }
 
-static void launch(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
-                   const kw_gpu_tensor *const operands[4], const kw_grid *block) {
+static kw_gpu_step *launch(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                           const kw_gpu_tensor *const operands[4], const kw_grid *block) {
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
   for (int k = 0; k < 4 && operands[k]; ++k) kw_gpu_step_operand(step, operands[k]);
   kw_gpu_step_block(step, block, sizeof *block);
   kw_gpu_step_items(step, block->numel);
+  return step;
 }
 
 static void lower_sample(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), input = kw_gpu_input(plan, 0), grid = kw_gpu_input(plan, 1);
   kw_grid block = block_of(plan, &input, &grid, &out, 2);
-  block.numel = out.ref.numel;
-  launch(plan, &sample_kernel, out.ref.dtype, (const kw_gpu_tensor *[4]){&out, &input, &grid}, &block);
+  const kw_gpu_device *device = plan->call->device;
+  const kw_gpu_tensor *const operands[4] = {&out, &input, &grid};
+  block.numel = device->vector_bytes > 0 ? grid.ref.numel / 2 : out.ref.numel;
+  kw_gpu_step *step = launch(plan, &sample_kernel, out.ref.dtype, operands, &block);
+  if (device->vector_bytes > 0) kw_gpu_step_parts(step, out.ref.numel > 0 ? block.numel : 0, KW_GRID_POINTS);
 }
 
 /* [batch, channels, height, width] as [batch, height, width, channels] */

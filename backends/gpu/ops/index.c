@@ -31,8 +31,8 @@ void kw_gpu_index_offsets(kw_gpu_plan *plan, const kw_gpu_tensor *offsets, const
   if (offsets->ref.numel == 0) return;
   static const int64_t nowhere[KW_MAX_RANK] = {0};
   const kw_gpu_tensor seen = kw_gpu_strided(offsets, offsets->ref.rank, offsets->ref.shape, base ? base : nowhere);
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &offsets_kernel, KW_I64, offsets,
-                                              (const kw_gpu_tensor *[]){&index->tensor, &seen}, 2);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &offsets_kernel, KW_I64, offsets,
+                                            (const kw_gpu_tensor *[]){&index->tensor, &seen}, 2);
   kw_gpu_step_errors(step);
   kw_gpu_step_long(step, index->size);
   kw_gpu_step_long(step, index->step);

@@ -20,7 +20,7 @@ enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 static void step(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *x,
                  const kw_gpu_tensor *y, const kw_gpu_tensor *z, double parameter) {
   kw_dtype dtype = y->ref.dtype;
-  kw_gpu_step *launch = kw_gpu_step_elementwise(plan, &loss_kernel, dtype, out, (const kw_gpu_tensor *[]){x, y, z}, 3);
+  kw_gpu_step *launch = kw_gpu_step_stretched(plan, &loss_kernel, dtype, out, (const kw_gpu_tensor *[]){x, y, z}, 3);
   kw_gpu_step_int(launch, opcode);
   kw_gpu_step_int(launch, (x->ref.dtype != dtype ? KW_LOSS_WIDE_IN : 0) |
                               (out->ref.dtype != dtype ? KW_LOSS_WIDE_OUT : 0) |

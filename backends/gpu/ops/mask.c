@@ -27,7 +27,7 @@ static kw_gpu_tensor positions_of(kw_gpu_plan *plan, const kw_gpu_tensor *in) {
   const bool is_float = KW_DTYPE_BIT(dtype) & KW_DTYPES_FLOAT; /* -0 is zero */
   const uint64_t mask = UINT64_MAX >> (64 - bits + is_float);
   kw_gpu_tensor positions = kw_gpu_temporary(plan, KW_I64, in->ref.rank, in->ref.shape);
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &flag_kernel, dtype, &positions, (const kw_gpu_tensor *[]){in}, 1);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &flag_kernel, dtype, &positions, (const kw_gpu_tensor *[]){in}, 1);
   kw_gpu_step_long(step, (int64_t)mask);
   const kw_gpu_tensor row = kw_gpu_reshape(&positions, 1, &positions.ref.numel);
   kw_gpu_scan(plan, KW_REDUCE_SUM, &row, &row, 0);
@@ -79,8 +79,8 @@ static void lower_masked_select(kw_gpu_plan *plan, const kw_gpu_op *op) {
   const int64_t step_out = out.ref.strides[0], nowhere[KW_MAX_RANK] = {0};
   out = kw_gpu_strided(&out, rank, shape, nowhere);
   count = kw_gpu_strided(&count, rank, shape, nowhere);
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &masked_select_kernel, self.ref.dtype, &positions,
-                                              (const kw_gpu_tensor *[]){&self, &out, &count}, 3);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &masked_select_kernel, self.ref.dtype, &positions,
+                                            (const kw_gpu_tensor *[]){&self, &out, &count}, 3);
   kw_gpu_step_long(step, step_out);
 }
 
@@ -95,8 +95,8 @@ static void lower_masked_scatter(kw_gpu_plan *plan, const kw_gpu_op *op) {
   source = kw_gpu_contiguous(plan, &source, source.ref.dtype);
   const kw_gpu_tensor positions = positions_of(plan, &mask),
                       all = kw_gpu_strided(&source, rank, out.ref.shape, (int64_t[KW_MAX_RANK]){0});
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &masked_scatter_kernel, out.ref.dtype, &out,
-                                              (const kw_gpu_tensor *[]){&positions, &all}, 2);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &masked_scatter_kernel, out.ref.dtype, &out,
+                                            (const kw_gpu_tensor *[]){&positions, &all}, 2);
   kw_gpu_step_errors(step);
   kw_gpu_step_long(step, source.ref.numel);
   kw_gpu_step_int(step, 2);

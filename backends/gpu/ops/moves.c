@@ -71,8 +71,9 @@ static void copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor
   const kw_dtype dtype = to->ref.dtype, moved = integer_of(kw_gpu_dtype_size(dtype));
   const bool runs = device->vector_bytes > 0 && moved != KW_DTYPE_NONE;
   int64_t numel;
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, runs ? &run_kernel : &copy_kernel, runs ? moved : dtype, to,
-                                              (const kw_gpu_tensor *[]){from}, 1);
+  const kw_gpu_tensor *const in[] = {from};
+  kw_gpu_step *step = runs ? kw_gpu_step_elementwise(plan, &run_kernel, moved, to, in, 1)
+                           : kw_gpu_step_stretched(plan, &copy_kernel, dtype, to, in, 1);
   if (is_flat(step, &numel)) {
     step->kind = KW_GPU_COPY;
     step->bytes = (uint64_t)numel * kw_gpu_dtype_size(dtype);
@@ -98,8 +99,9 @@ static void convert(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_ten
   const bool runs = device->vector_bytes > 0 && converts_in_runs(dtype, source);
   if (both & doubles && !device->has_f64)
     kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, runs ? &run_kernel : &convert_kernel, runs ? source : dtype, to,
-                                              (const kw_gpu_tensor *[]){from}, 1);
+  const kw_gpu_tensor *const in[] = {from};
+  kw_gpu_step *step = runs ? kw_gpu_step_elementwise(plan, &run_kernel, source, to, in, 1)
+                           : kw_gpu_step_stretched(plan, &convert_kernel, dtype, to, in, 1);
   if (runs) {
     kw_gpu_step_opcode(step, (int32_t)dtype);
   } else {
@@ -118,7 +120,7 @@ void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor
 
 static void fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_value *value) {
   const kw_gpu_device *device = plan->call->device;
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &fill_kernel, to->ref.dtype, to, NULL, 0);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &fill_kernel, to->ref.dtype, to, NULL, 0);
   int64_t numel, halves[2];
   if (kw_gpu_scalar_store(value, to->ref.dtype, step->pattern) != KW_OK) {
     kw_gpu_refuse(plan, kw_gpu_complex_scalar);
@@ -175,7 +177,7 @@ static void lower_where(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), condition = kw_gpu_input(plan, 0), a = kw_gpu_input(plan, 1),
                 b = kw_gpu_input(plan, 2);
-  kw_gpu_step_elementwise(plan, &where_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&condition, &a, &b}, 3);
+  kw_gpu_step_stretched(plan, &where_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&condition, &a, &b}, 3);
 }
 
 static const kw_gpu_op ops[] = {

@@ -49,7 +49,7 @@ static void lower_int4_pack(kw_gpu_plan *plan, const kw_gpu_op *op) {
   low.ref.strides[last] *= 2;
   high = low;
   high.at.offset += (uint64_t)in.ref.strides[last];
-  kw_gpu_step_elementwise(plan, &int4_pack_kernel, KW_U8, &out, (const kw_gpu_tensor *[]){&low, &high}, 2);
+  kw_gpu_step_stretched(plan, &int4_pack_kernel, KW_U8, &out, (const kw_gpu_tensor *[]){&low, &high}, 2);
 }
 
 /* The weights in f32 first: rounding them to the input's dtype could overflow. */

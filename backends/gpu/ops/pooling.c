@@ -44,16 +44,20 @@ static void read_divisor(const kw_gpu_plan *plan, uint32_t lists, kw_pooling *bl
   block->divisor = kw_gpu_int(plan, lists + 5, 0);
 }
 
-/* One item for an output reads small windows; with long rows several share them. */
-static void share_rows(kw_pooling *block) {
+/* The block and the grid of a step that makes windows of elements. One item for an output reads small windows; with
+ * long rows several share them, but on devices with vectors. */
+static void forward_grid(const kw_gpu_plan *plan, kw_gpu_step *step, kw_pooling *block) {
   const int64_t size = block->elements.shape[4], windows = block->windows.shape[4];
   const int64_t row = block->extent[2] ? (block->extent[2] < size ? block->extent[2] : size) : size / windows;
-  if (row < 16) return;
-  while (block->lanes < KW_LOCAL_REDUCTION && block->lanes < row) block->lanes *= 2;
-}
-
-static void forward_grid(kw_gpu_step *step, const kw_pooling *block) {
-  kw_gpu_step_groups(step, (block->numel * block->lanes + KW_LOCAL_REDUCTION - 1) / KW_LOCAL_REDUCTION);
+  const kw_gpu_device *device = plan->call->device;
+  const bool vectors = device->vector_bytes > 0;
+  while (!vectors && row >= 16 && block->lanes < KW_LOCAL_REDUCTION && block->lanes < row) block->lanes *= 2;
+  kw_gpu_step_block(step, block, sizeof *block);
+  if (vectors) {
+    kw_gpu_step_stretches(plan, step, block->numel);
+  } else {
+    kw_gpu_step_groups(step, (block->numel * block->lanes + KW_LOCAL_REDUCTION - 1) / KW_LOCAL_REDUCTION);
+  }
 }
 
 /* `code` of all ops: the number of dimensions that are pooled, and whether windows are adaptive. */
@@ -69,12 +73,10 @@ static void lower_avg(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_pooling block = block_of(plan, &in, &out, dims_of(op), lists);
   if (lists) read_divisor(plan, lists, &block);
   block.numel = out.ref.numel;
-  share_rows(&block);
   kw_gpu_step *step = kw_gpu_step_add(plan, &avg_kernel, out.ref.dtype);
   kw_gpu_step_operand(step, &out);
   kw_gpu_step_operand(step, &in);
-  kw_gpu_step_block(step, &block, sizeof block);
-  forward_grid(step, &block);
+  forward_grid(plan, step, &block);
 }
 
 static void lower_max(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -84,13 +86,11 @@ static void lower_max(kw_gpu_plan *plan, const kw_gpu_op *op) {
   if (lists) kw_gpu_frame_list(plan, lists + 3, dims_of(op), 1, block.dilation);
   block.indices = kw_gpu_frame(&indices, dims_of(op));
   block.numel = out.ref.numel;
-  share_rows(&block);
   kw_gpu_step *step = kw_gpu_step_add(plan, &max_kernel, out.ref.dtype);
   kw_gpu_step_operand(step, &out);
   kw_gpu_step_operand(step, &in);
   kw_gpu_step_operand(step, &indices);
-  kw_gpu_step_block(step, &block, sizeof block);
-  forward_grid(step, &block);
+  forward_grid(plan, step, &block);
 }
 
 static void lower_avg_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -103,7 +103,7 @@ static void lower_avg_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_operand(step, &out);
   kw_gpu_step_operand(step, &grad);
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_items(step, block.numel);
+  kw_gpu_step_stretches(plan, step, block.numel);
 }
 
 static void lower_max_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -132,7 +132,7 @@ static void lower_max_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_operand(gather, &strange);
   kw_gpu_step_block(gather, &block, sizeof block);
   kw_gpu_step_int(gather, indices.ref.dtype == KW_I64);
-  kw_gpu_step_items(gather, block.numel);
+  kw_gpu_step_stretches(plan, gather, block.numel);
 }
 
 static const kw_gpu_op ops[] = {

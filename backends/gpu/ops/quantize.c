@@ -41,9 +41,9 @@ static kw_gpu_step *convert(kw_gpu_plan *plan, const kw_gpu_op *op, const kw_gpu
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_gpu_tensor scale = parameter(plan, op, 1, &in), zero = parameter(plan, op, 2, &in);
   kw_gpu_step *step =
-      kw_gpu_step_elementwise(plan, kernel, dtype, &out, (const kw_gpu_tensor *[]){&in, &scale, &zero}, 3);
+      kw_gpu_step_stretched(plan, kernel, dtype, &out, (const kw_gpu_tensor *[]){&in, &scale, &zero}, 3);
   const bool numbers[2] = {!kw_gpu_present(&scale), !kw_gpu_present(&zero)};
-  kw_gpu_step_int(step, integers);
+  kw_gpu_step_opcode(step, (int32_t)integers);
   kw_gpu_step_int(step, (numbers[0] ? KW_QUANTIZE_SCALE_NUMBER : 0) | (numbers[1] ? KW_QUANTIZE_ZERO_NUMBER : 0) |
                             (zero.ref.dtype == KW_I64 ? KW_QUANTIZE_ZERO_LONG : 0));
   kw_gpu_step_float(step, numbers[0] ? (float)kw_gpu_real(plan, 1, 1) : 1);

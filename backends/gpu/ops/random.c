@@ -8,11 +8,12 @@
 #include "ops/families.h"
 #include "ops/moves.h"
 #include "ops/sort.h"
+#include "program/dtype.h"
 
 #include "kernels/multinomial_args.kw"
 
 static const kw_gpu_module random_module = {
-    "random", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_words, kw_gpu_source_uniform, kw_gpu_source_random}};
+    "random", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_words, kw_gpu_source_uniform, kw_gpu_source_random}};
 static const kw_gpu_module multinomial_module = {
     "multinomial",
     KW_GPU_BY_DTYPE,
@@ -28,13 +29,21 @@ static const kw_gpu_kernel dropout_backward_kernel = {&random_module, "kw_dropou
 static const kw_gpu_kernel multinomial_kernel = {&multinomial_module, "kw_multinomial_kernel"};
 static const kw_gpu_kernel permutation_kernel = {&permutation_module, "kw_permutation_kernel"};
 
-/* Operands, block, the generator's values and the grid: an item for four elements of `out`. */
+/* Operands, block, the generator's values and the grid: an item for four elements of `out`, on devices with vectors one
+ * for KW_STRETCH (KW_RANDOM_RUNS in random.kw). */
 static kw_gpu_step *random_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out,
                                 const kw_gpu_tensor *const *in, uint32_t in_count) {
+  const kw_gpu_device *device = plan->call->device;
+  const bool runs =
+      device->vector_bytes > 0 && kernel != &integer_kernel && kw_gpu_compute_dtype(out->ref.dtype) == KW_F32;
   kw_gpu_step *step = kw_gpu_step_ordered(plan, kernel, out->ref.dtype, out, in, in_count);
   kw_gpu_step_rng(step);
   kw_gpu_step_rng_values(step);
-  kw_gpu_step_items(step, (out->ref.numel + 3) / 4);
+  if (runs) {
+    kw_gpu_step_parts(step, out->ref.numel, KW_STRETCH);
+  } else {
+    kw_gpu_step_items(step, (out->ref.numel + 3) / 4);
+  }
   return step;
 }
 
@@ -71,8 +80,8 @@ static void lower_dropout_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), grad = kw_gpu_input(plan, 0), mask = kw_gpu_input(plan, 1);
   if (mask.ref.dtype != KW_BOOL) kw_gpu_refuse(plan, "takes masks of bool");
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &dropout_backward_kernel, out.ref.dtype, &out,
-                                              (const kw_gpu_tensor *[]){&grad, &mask}, 2);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &dropout_backward_kernel, out.ref.dtype, &out,
+                                            (const kw_gpu_tensor *[]){&grad, &mask}, 2);
   kw_gpu_step_number(step, kw_gpu_real(plan, 2, 1));
 }
 

@@ -26,11 +26,13 @@ static const kw_gpu_kernel rearrange_kernel = {&rearrange_module, "kw_rearrange_
 static const kw_gpu_kernel triangle_kernel = {&rearrange_module, "kw_triangle_kernel"};
 static const kw_gpu_kernel pad_backward_kernel = {&pad_module, "kw_pad_backward_kernel"};
 
-/* `in` may have fewer dimensions; those in front that it lacks have one element. Everything stays where it is as long
+/* `in` may have fewer dimensions; those in front that it lacks have one element, as has the one of
+ * tensors with no dimensions. Everything stays where it is as long
  * as start and mode are not changed, and begins again where `out` is larger. */
 static kw_rearrange block_of(const kw_gpu_tensor *out, const kw_gpu_tensor *in) {
   const uint32_t more = out->ref.rank - in->ref.rank;
-  kw_rearrange block = {.numel = out->ref.numel, .rank = out->ref.rank};
+  kw_rearrange block = {.numel = out->ref.numel, .rank = 1, .shape = {1}, .size = {1}};
+  if (out->ref.rank > 0) block.rank = out->ref.rank;
   for (uint32_t d = 0; d < out->ref.rank; ++d) {
     block.shape[d] = out->ref.shape[d];
     block.out_stride[d] = out->ref.strides[d];
@@ -47,7 +49,7 @@ static kw_gpu_step *launch(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const
   kw_gpu_step_operand(step, out);
   kw_gpu_step_operand(step, in);
   kw_gpu_step_block(step, block, sizeof *block);
-  kw_gpu_step_items(step, block->numel);
+  kw_gpu_step_stretches(plan, step, block->numel);
   return step;
 }
 
@@ -102,8 +104,10 @@ static void lower_roll(kw_gpu_plan *plan, const kw_gpu_op *op) {
 static void lower_triangle(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
   kw_rearrange block = block_of(&out, &in);
+  const int64_t rows = block.shape[block.rank - 2], columns = block.shape[block.rank - 1];
+  const int64_t diagonal = kw_gpu_int(plan, 1, 0);
   kw_gpu_step *step = launch(plan, &triangle_kernel, &out, &in, &block);
-  kw_gpu_step_long(step, kw_gpu_int(plan, 1, 0));
+  kw_gpu_step_long(step, diagonal < -rows ? -rows : diagonal < columns ? diagonal : columns);
   kw_gpu_step_int(step, op->code);
 }
 
@@ -133,7 +137,7 @@ static void lower_pad_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_step_long(step, out.ref.numel);
   kw_gpu_step_int(step, op->code);
-  kw_gpu_step_items(step, out.ref.numel);
+  kw_gpu_step_stretches(plan, step, out.ref.numel);
 }
 
 static const kw_gpu_op ops[] = {

@@ -19,10 +19,14 @@ static const kw_gpu_module single_module = {
     "reduce_single", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_reduce}};
 static const kw_gpu_module argmax_module = {"argmax", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_argmax}};
 
+static const kw_gpu_module argmax_run_module = {
+    "argmax_run", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_VECTORS, {kw_gpu_source_argmax_run}};
+
 static const kw_gpu_kernel reduce_kernel = {&reduce_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel across_kernel = {&reduce_module, "kw_reduce_across_kernel"};
 static const kw_gpu_kernel reduce_single_kernel = {&single_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel argmax_kernel = {&argmax_module, "kw_argmax_kernel"};
+static const kw_gpu_kernel argmax_run_kernel = {&argmax_run_module, "kw_argmax_run_kernel"};
 
 /* Runs that an item takes one after the other, at most: more of them take two launches, so that more groups run at once
  * and errors grow slowly. */
@@ -30,6 +34,9 @@ static const kw_gpu_kernel argmax_kernel = {&argmax_module, "kw_argmax_kernel"};
 
 /* Elements of each output that an item takes where it has strips of outputs. */
 #define ROWS_IN_A_ROW 256
+
+/* Elements that an item looks through where it takes them in runs. */
+#define CHOSEN_IN_A_ROW 8192
 
 /* Outputs that a group shares at most where their elements lie further apart than the outputs do. */
 #define ACROSS 16
@@ -102,10 +109,11 @@ static void set_lanes(kw_reduction *block, int64_t run) {
     block->lanes *= 2;
 }
 
-/* Whether outputs lie side by side, and what they are made of too. */
+/* Whether outputs lie side by side, and what they are made of too: each of elements further apart, or of one. */
 static bool has_strips(const kw_reduction *block) {
   const kw_i64 d = block->outer_rank - 1;
-  return is_across(block) && block->inner_rank == 1 && block->in_stride[d] == 1 && block->out_stride[d] == 1;
+  const bool apart = block->inner_rank == 0 ? d >= 0 : block->inner_rank == 1 && is_across(block);
+  return apart && block->in_stride[d] == 1 && block->out_stride[d] == 1;
 }
 
 static void launch_strips(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *partial,
@@ -229,6 +237,28 @@ static void lower_reduce(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_reduce(plan, OPCODE(op->code), &out, &in, dims_of(plan, op->code, in.ref.rank));
 }
 
+/* On devices with vectors, of outputs whose elements lie side by side. */
+static void choose_in_runs(kw_gpu_plan *plan, const reduction *r, kw_reduction *block) {
+  reduction first = *r;
+  kw_reduction second = *block;
+  first.kernel = &argmax_run_kernel;
+  if (block->count > CHOSEN_IN_A_ROW) {
+    block->chunk = CHOSEN_IN_A_ROW;
+    block->chunks = (block->count + CHOSEN_IN_A_ROW - 1) / CHOSEN_IN_A_ROW;
+    block->write_partial = 1;
+  }
+  if (block->chunks == 1) {
+    kw_gpu_step_rows(plan, add_step(plan, &first, NULL, block), block->outputs, 1);
+    return;
+  }
+  kw_gpu_tensor between = kw_gpu_temporary(plan, r->partial, 2, (int64_t[]){block->outputs, block->chunks});
+  kw_gpu_step_rows(plan, add_step(plan, &first, &between, block), block->outputs * block->chunks, 1);
+  second.read_partial = 1;
+  second.count = second.chunk = block->chunks;
+  set_lanes(&second, 1);
+  launch(plan, r, &between, &second);
+}
+
 static void choose(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *indices, const kw_gpu_tensor *values,
                    const kw_gpu_tensor *in, uint32_t reduced) {
   const reduction r = {.kernel = &argmax_kernel,
@@ -240,7 +270,12 @@ static void choose(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *indic
                        .partial = KW_I64};
   kw_reduction block;
   kw_gpu_lower_reduction(&indices->ref, &in->ref, reduced, true, &block);
-  launch_all(plan, &r, &block);
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes > 0 && block.inner_rank == 1 && block.in_stride[block.outer_rank] == 1) {
+    choose_in_runs(plan, &r, &block);
+  } else {
+    launch_all(plan, &r, &block);
+  }
 }
 
 static void lower_arg(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -326,4 +361,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_reduce_family = {ops, {&reduce_module, &single_module, &argmax_module}};
+const kw_gpu_family kw_gpu_reduce_family = {ops, {&reduce_module, &single_module, &argmax_module, &argmax_run_module}};

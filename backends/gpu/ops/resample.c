@@ -65,7 +65,7 @@ static void lower(kw_gpu_plan *plan, const kw_gpu_op *op, const kw_gpu_kernel *k
   kw_gpu_step_operand(step, &in);
   kw_gpu_step_block(step, &block, sizeof block);
   for (int d = 0; d < 3 && kernel != &nearest_kernel; ++d) kw_gpu_step_number(step, steps[d]);
-  kw_gpu_step_items(step, block.numel);
+  kw_gpu_step_stretches(plan, step, block.numel);
 }
 
 static void lower_forward(kw_gpu_plan *plan, const kw_gpu_op *op) {

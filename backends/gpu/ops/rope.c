@@ -61,7 +61,12 @@ static void lower_rope(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_step_int(step, flags);
   kw_gpu_step_error_code(step);
-  kw_gpu_step_items(step, in.ref.numel);
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes > 0 && in.ref.numel > 0) {
+    kw_gpu_step_parts(step, block.rows.numel, KW_ROPE_ROWS(block.width));
+  } else {
+    kw_gpu_step_items(step, in.ref.numel);
+  }
 }
 
 static const kw_gpu_op ops[] = {

@@ -13,11 +13,20 @@
 
 #include <string.h>
 
-static const kw_gpu_module scatter_module = {"scatter",
-                                             KW_GPU_BY_DTYPE,
-                                             KW_DTYPES_REAL,
-                                             {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter}};
+static const kw_gpu_module scatter_module = {
+    "scatter",
+    KW_GPU_BY_DTYPE,
+    KW_DTYPES_REAL,
+    {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter_combine, kw_gpu_source_scatter}};
 
+/* What computes in its own type. */
+static const kw_gpu_module rows_module = {
+    "scatter_rows",
+    KW_GPU_BY_DTYPE,
+    (KW_DTYPES_REAL & ~(KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16))) | KW_GPU_VECTORS,
+    {kw_gpu_source_scatter_args, kw_gpu_source_scatter_combine, kw_gpu_source_scatter_rows}};
+
+static const kw_gpu_kernel rows_kernel = {&rows_module, "kw_scatter_rows_kernel"};
 static const kw_gpu_kernel blocks_kernel = {&scatter_module, "kw_scatter_blocks_kernel"};
 static const kw_gpu_kernel scatter_kernel = {&scatter_module, "kw_scatter_kernel"};
 
@@ -43,6 +52,23 @@ static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, con
   return step;
 }
 
+/* Entries from which on several items share the rows, each of which looks at all entries; and how many. */
+#define SHARED_ENTRIES 4096
+#define SHARES 4
+
+static void reduce_in_place(kw_gpu_plan *plan, const kw_gpu_scatter *s, const kw_scattering *block) {
+  const int64_t shares = block->entries < SHARED_ENTRIES ? 1 : SHARES, width = (block->rows + shares - 1) / shares;
+  const kw_gpu_groups groups = {.items = s->keys, .starts = kw_gpu_temporary(plan, KW_I32, 1, &block->rows)};
+  const kw_dtype dtype = s->out.ref.dtype;
+  const bool in_parts = (dtype == KW_F32 || dtype == KW_F64) && (s->op == KW_SCATTER_SUM || s->op == KW_SCATTER_MEAN);
+  kw_gpu_tensor parts = {.at.from = KW_GPU_NOTHING};
+  if (in_parts) parts = kw_gpu_temporary(plan, dtype, 1, &s->out.ref.numel);
+  kw_gpu_step *step = add_step(plan, &rows_kernel, s, &groups, &parts, block);
+  kw_gpu_step_int(step, in_parts);
+  kw_gpu_step_long(step, width);
+  kw_gpu_step_parts(step, s->out.ref.numel > 0 ? block->rows : 0, width > 0 ? width : 1);
+}
+
 /* For bool a sum is logical or, a product logical and. */
 static int32_t op_of(int32_t op, kw_dtype dtype) {
   if (dtype != KW_BOOL) return op;
@@ -65,10 +91,15 @@ void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter) {
   s.out = kw_gpu_staging(plan, &scatter->out, dtype);
   s.self = kw_gpu_contiguous(plan, &scatter->self, dtype);
   s.src = kw_gpu_contiguous(plan, &scatter->src, dtype);
-  const kw_gpu_groups groups = kw_gpu_group(plan, &s.keys, s.rows);
-
   kw_scattering block = {
       .outer = s.outer, .rows = s.rows, .inner = s.inner, .entries = entries, .fan = s.fan ? s.fan : 1};
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes > 0 && kw_gpu_module_has(&rows_module, (unsigned)dtype) && entries < UINT32_MAX) {
+    reduce_in_place(plan, &s, &block);
+    kw_gpu_deliver(plan, &s.out, &scatter->out);
+    return;
+  }
+  const kw_gpu_groups groups = kw_gpu_group(plan, &s.keys, s.rows);
   const int64_t columns = s.outer * s.inner;
   int64_t blocks = 0;
   for (int64_t left = entries / KW_SCATTER_BLOCK; left > 0; left /= KW_SCATTER_BLOCK, ++block.levels) blocks += left;
@@ -158,4 +189,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_scatter_family = {ops, {&scatter_module}};
+const kw_gpu_family kw_gpu_scatter_family = {ops, {&scatter_module, &rows_module}};

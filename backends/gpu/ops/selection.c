@@ -41,8 +41,8 @@ static void lower_cat(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 /* out = the elements of `table`, each as many steps further on as its index says. All have the shape of `out`. */
 static void take(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *table, const kw_gpu_index *index) {
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &take_kernel, out->ref.dtype, out,
-                                              (const kw_gpu_tensor *[]){table, &index->tensor}, 2);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &take_kernel, out->ref.dtype, out,
+                                            (const kw_gpu_tensor *[]){table, &index->tensor}, 2);
   kw_gpu_step_errors(step);
   kw_gpu_step_index(step, index);
 }
@@ -206,7 +206,7 @@ static void put(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor 
                 const kw_gpu_tensor *offsets, const kw_gpu_tensor *along) {
   const kw_gpu_tensor owners = kw_gpu_owners(plan, offsets, to->ref.numel);
   const kw_gpu_tensor all = kw_gpu_strided(&owners, beside->ref.rank, beside->ref.shape, (int64_t[KW_MAX_RANK]){0});
-  kw_gpu_step_elementwise(plan, &put_kernel, to->ref.dtype, beside, (const kw_gpu_tensor *[]){src, along, &all}, 3);
+  kw_gpu_step_stretched(plan, &put_kernel, to->ref.dtype, beside, (const kw_gpu_tensor *[]){src, along, &all}, 3);
 }
 
 static void lower_scatter(kw_gpu_plan *plan, const kw_gpu_op *op) {
