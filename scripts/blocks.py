@@ -10,10 +10,12 @@ last 24 hours before the commit's date touched some; then the others; each of th
 commit and name; as many as fit. A clone does not know which commit was run last, therefore the hours. Where all of the
 history is younger than that, or is not there, all blocks count as touched.
 
-A result is a section of a page, of build/blocks/NAME.md or bench/results/DATE-full.md, and names a hash of the command
-and of what git has of the inputs. It stands for a later run if it is the last one with that hash, it passed, and none
-of the inputs is changed in the working tree.
+A result is a section of a page, of build/blocks/NAME.md or bench/results/DATE-full.md, and names its command, its
+commit and a hash of what git had of the inputs. It stands for a later run if it is the last one by that command at a
+commit that has of the inputs, as the table names them now, what there is now; it passed; and none of them was changed
+in the working tree, then or now.
 """
+import functools
 import hashlib
 import os
 import re
@@ -86,7 +88,14 @@ def covers(inputs, path):
 
 def read_table(text):
     """(common inputs, blocks in their order)"""
-    common, blocks = None, {}
+    common, blocks, meant = None, {}, {}
+
+    def inputs_of(words):
+        for word in words.split():
+            if word[0] == "@" and word not in meant:
+                die(f"'{word}' stands for nothing in {TABLE.name}; write {word} : INPUTS above")
+            yield from meant[word] if word[0] == "@" else [word]
+
     text = re.sub(r"(?m)^#.*\n?", "", text)
     for line in re.sub(r"\n[ \t]+(?=\S)", " ", text).splitlines():
         fields = [field.strip() for field in re.split(r"(?:^|\s):\s", line)]
@@ -94,14 +103,17 @@ def read_table(text):
             continue
         name = fields[0]
         if name == "common" and len(fields) == 2 and common is None:
-            common = fields[1].split()
+            common = list(inputs_of(fields[1]))
+            continue
+        if name.startswith("@") and len(fields) == 2:
+            meant[name] = list(inputs_of(fields[1]))
             continue
         row = ROW.fullmatch(" : ".join(fields))
         if not row:
             die(f"'{line}' is no row of {TABLE.name}; write NAME : MINUTES : INPUTS : COMMAND [: within NAME]")
         if name in blocks:
             die(f"'{name}' stands twice in {TABLE.name}; name one of them otherwise")
-        blocks[name] = Block(name, int(row["minutes"]), row["inputs"].split(), row["command"], row["within"])
+        blocks[name] = Block(name, int(row["minutes"]), list(inputs_of(row["inputs"])), row["command"], row["within"])
     if common is None:
         die(f"{TABLE.name} has no row 'common : INPUTS'; add one")
     return common, list(blocks.values())
@@ -201,37 +213,52 @@ def why(block, touched):
 
 SECTION = re.compile(
     r"^## (?P<name>\S+)\n\n(?P<verdict>Passed|Failed) (?P<date>\S+ \S+) UTC, commit (?P<commit>\S+), "
-    r"inputs (?P<inputs>\S+), (?P<seconds>\d+) s:\n`[^\n]*`\n\n```\n.*?^```$", re.M | re.S)
+    r"inputs (?P<inputs>\S+), (?P<seconds>\d+) s:\n`(?P<command>[^\n]*)`\n\n```\n.*?^```$", re.M | re.S)
 UNKNOWN = "modified"  # the inputs of a result that no commit has
 
 
-def inputs_hash(block, common):
-    """Of the command and of what git has of the inputs; UNKNOWN where the working tree has something else."""
-    inputs = common + block.own
-    status = git("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
-    if any(covers(inputs, entry[3:]) for entry in status.split("\0") if entry):
-        return UNKNOWN
-    entries = [entry for entry in git("ls-tree", "-r", "-z", "HEAD").split("\0") if entry]
-    of = [entry for entry in entries if covers(inputs, entry.split("\t")[1])]
+@functools.lru_cache(maxsize=None)
+def entries_of(commit):
+    """What git has of a commit's files; None where it does not know the commit."""
+    done = subprocess.run(["git", "-C", ROOT, "ls-tree", "-r", "-z", commit], capture_output=True, text=True)
+    return [entry for entry in done.stdout.split("\0") if entry] if done.returncode == 0 else None
+
+
+def committed_hash(block, common, commit):
+    """Of the command and of what git has of the inputs at a commit; None where it does not know that."""
+    entries = entries_of(commit)
+    if entries is None:
+        return None
+    of = [entry for entry in entries if covers(common + block.own, entry.split("\t")[1])]
     return hashlib.sha256("\n".join([block.command, *of]).encode()).hexdigest()[:16]
+
+
+def inputs_hash(block, common):
+    """That of the present commit; UNKNOWN where the working tree has something else of the inputs."""
+    status = git("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
+    if any(covers(common + block.own, entry[3:]) for entry in status.split("\0") if entry):
+        return UNKNOWN
+    return committed_hash(block, common, git("rev-parse", "HEAD").strip())
 
 
 def sections(path):
     return [match.groupdict() | {"text": match.group(0)} for match in SECTION.finditer(path.read_text())]
 
 
-def last_result(name, inputs):
-    """The last result of a block with these inputs, here or on a page; None where there is none."""
-    pages = [path for path in [*sorted(PAGES.glob("*-full.md")), RESULTS / f"{name}.md"] if path.exists()]
-    every = [result for page in pages for result in sections(page)]
-    found = [result for result in every if (result["name"], result["inputs"]) == (name, inputs)]
-    return sorted(found, key=lambda result: result["date"])[-1] if found else None
-
-
 def present_result(block, common):
-    """The last result that a block has with the inputs that are here; None where there is none."""
+    """The last result that a block has, here or on a page, with the inputs that are here; None where there is none."""
     inputs = inputs_hash(block, common)
-    return last_result(block.name, inputs) if inputs != UNKNOWN else None
+    if inputs == UNKNOWN:
+        return None
+
+    def stands(result):
+        if (result["name"], result["command"]) != (block.name, block.command) or result["inputs"] == UNKNOWN:
+            return False
+        return committed_hash(block, common, result["commit"]) == inputs
+
+    pages = [path for path in [*sorted(PAGES.glob("*-full.md")), RESULTS / f"{block.name}.md"] if path.exists()]
+    found = [result for page in pages for result in sections(page) if stands(result)]
+    return sorted(found, key=lambda result: result["date"])[-1] if found else None
 
 
 def record(block, passed, seconds, commit, inputs, output):

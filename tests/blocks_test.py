@@ -119,12 +119,17 @@ class Table(unittest.TestCase):
         self.assertEqual(("x", 3, ["c", "d"], "run --it", "y"), (x.name, x.minutes, x.inputs, x.command, x.within))
         self.assertEqual((False, True, None), (x.fixed, y.fixed, y.within))
 
+    def test_a_name_for_inputs(self):
+        _, (x,) = blocks.read_table("common : a\n@b : c !c/d\nx : 3 : e @b f : run\n")
+        self.assertEqual(["e", "c", "!c/d", "f"], x.inputs)
+
     def test_wrong_rows_are_named(self):
         good, program = "common : a\n", "scripts/test.sh"
         self.refused(f"x : 1 : a : {program}\n", "has no row 'common")
         self.refused(f"{good}x : 1 : {program}\n", "is no row")
         self.refused(f"{good}x : soon : a : {program}\n", "is no row")
         self.refused(f"{good}x : 1 : a : {program}\nx : 1 : a : {program}\n", "'x' stands twice")
+        self.refused(f"{good}x : 1 : @b : {program}\n@b : a\n", "'@b' stands for nothing")
         self.refused(f"{good}x : 1 : gone : {program}\n", "x: its input 'gone' is not in the tree")
         self.refused(f"common : gone\nx : 1 : a : {program}\n", "common: its input 'gone' is not in the tree")
         self.refused(f"{good}x : 1 : a : scripts/none.sh\n", "'scripts/none.sh' is no program")
@@ -246,6 +251,21 @@ class Repository(unittest.TestCase):
         table.write_text(table.read_text().replace("do.sh b", "do.sh b --more"))
         self.commit("2026-01-02T00:00:00Z")
         self.assertEqual(["all", "b"], self.ran("full"))
+
+    def test_a_result_outlives_an_input_that_the_table_drops(self):
+        self.write("a/tool", "1\n")
+        self.commit("2026-01-01T00:00:00Z")
+        self.ran("full")
+        self.write("a/tool", "2\n")
+        self.commit("2026-01-02T00:00:00Z")
+        table = self.root / "scripts/blocks.list"
+        before = table.read_text()
+        table.write_text(before.replace("a : 2 : a :", "a : 2 : a !a/tool :"))
+        self.commit("2026-01-02T00:00:00Z")
+        self.assertEqual(["all"], self.ran("full"))
+        table.write_text(before)
+        self.commit("2026-01-02T00:00:00Z")
+        self.assertEqual(["all", "a"], self.ran("full"))
 
     def test_no_result_of_inputs_that_no_commit_has(self):
         self.ran("full")
