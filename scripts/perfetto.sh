@@ -20,5 +20,5 @@ for device in cpu:0 opencl:0; do
   trace=$environment/${device%:*}.pftrace
   KEYWAY_TRACE=$trace quiet "perfetto-$device" build/release/bin/keyway bench --device "$device" --rounds 1 --size 16 \
     --op mm --op add.Tensor --op sum
-  "$python" tests/perfetto_check.py "$trace" --schema | sed 's/^/    /'
+  "$python" tests/perfetto_check.py "$trace" --schema | sed "s|^$PWD/||; s/^/    /"
 done
