@@ -92,8 +92,9 @@ static void test_many_rows_are_sorted(void **state) {
 
 /* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
-/* index_add of `count` rows of `columns` numbers: seven of ten go to row 0. */
-static void check_index_add(test_host *host, int64_t count, int64_t rows, int64_t columns) {
+/* index_add of `count` rows of `columns` numbers, by chance or all `equal`, whose errors do not cancel: seven of ten go
+ * to row 0. */
+static void check_index_add(test_host *host, int64_t count, int64_t rows, int64_t columns, bool equal) {
   const int64_t shape[] = {rows, columns}, source_shape[] = {count, columns};
   float *numbers = room(count * columns, sizeof *numbers), *self = room(rows * columns, sizeof *self);
   float *got = room(rows * columns, sizeof *got);
@@ -105,7 +106,7 @@ static void check_index_add(test_host *host, int64_t count, int64_t rows, int64_
     index[i] = next(&state) % 10 < 7 ? 0 : (int64_t)(next(&state) % (uint64_t)rows);
     ++terms[index[i]];
     for (int64_t column = 0; column < columns; ++column) {
-      const float number = (float)(next(&state) % 2000) / 1000 - 0.5f;
+      const float number = equal ? 0.1f : (float)(next(&state) % 2000) / 1000 - 0.5f;
       numbers[i * columns + column] = number;
       want[index[i] * columns + column] += number;
       magnitude[index[i] * columns + column] += fabs(number);
@@ -137,8 +138,9 @@ static void check_index_add(test_host *host, int64_t count, int64_t rows, int64_
 }
 
 static void test_many_numbers_to_one_place_are_added(void **state) {
-  check_index_add(*state, 100003, 3, 1);
-  check_index_add(*state, 5003, 7, 5);
+  check_index_add(*state, 100003, 3, 1, false);
+  check_index_add(*state, 5003, 7, 5, false);
+  check_index_add(*state, 1000003, 3, 1, true);
 }
 
 int main(void) {
