@@ -346,7 +346,7 @@ typedef void (*lower_fn)(const kw_tensor_ref *const *operands, uint32_t count, k
 
 static kw_gpu_step *add_elements(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                  const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count,
-                                 lower_fn lower) {
+                                 lower_fn lower, bool stretched) {
   const kw_tensor_ref *refs[KW_GPU_OPERANDS] = {&out->ref};
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
   kw_elementwise block;
@@ -359,27 +359,27 @@ static kw_gpu_step *add_elements(kw_gpu_plan *plan, const kw_gpu_kernel *kernel,
   lower(refs, in_count + 1, &block);
   block.stream = kw_gpu_streams(out);
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_items(step, kw_gpu_items(device_of(plan), kernel->module, dtype, block.numel));
+  if (stretched) {
+    kw_gpu_step_stretches(plan, step, block.numel);
+  } else {
+    kw_gpu_step_items(step, kw_gpu_items(device_of(plan), kernel->module, dtype, block.numel));
+  }
   return step;
 }
 
 kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                      const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
-  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_elementwise);
+  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_elementwise, false);
 }
 
 kw_gpu_step *kw_gpu_step_ordered(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                  const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
-  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_ordered);
+  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_ordered, false);
 }
 
 kw_gpu_step *kw_gpu_step_stretched(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                    const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, kernel, dtype, out, in, in_count);
-  kw_elementwise block;
-  memcpy(&block, step->block, sizeof block);
-  kw_gpu_step_stretches(plan, step, block.numel);
-  return step;
+  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_elementwise, true);
 }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */

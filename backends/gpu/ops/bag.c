@@ -17,8 +17,9 @@ static const kw_gpu_kernel bag_kernel = {&bag_module, "kw_bag_kernel"};
 
 enum { BAG_OPERANDS = 8 };
 
-static void add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor operands[BAG_OPERANDS],
-                     const kw_bags *block, int32_t mode, int32_t flags) {
+/* All but the grid. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor operands[BAG_OPERANDS],
+                             const kw_bags *block, int32_t mode, int32_t flags) {
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, operands[0].ref.dtype);
   for (uint32_t k = 0; k < BAG_OPERANDS; ++k) kw_gpu_step_operand(step, &operands[k]);
   kw_gpu_step_errors(step);
@@ -26,15 +27,7 @@ static void add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gp
   kw_gpu_step_int(step, mode);
   kw_gpu_step_int(step, flags);
   kw_gpu_step_error_code(step);
-  const kw_gpu_device *device = plan->call->device;
-  const int64_t parts = block->columns > 0 ? (block->columns + KW_BAG_COLUMNS - 1) / KW_BAG_COLUMNS : 1;
-  if (kernel == &bag_of_kernel) {
-    kw_gpu_step_items(step, block->count);
-  } else if (device->vector_bytes > 0) {
-    kw_gpu_step_parts(step, block->bags * parts, 1);
-  } else {
-    kw_gpu_step_items(step, block->bags * (block->columns + 1));
-  }
+  return step;
 }
 
 /* Arguments: weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
@@ -63,8 +56,15 @@ static void lower_embedding_bag(kw_gpu_plan *plan, const kw_gpu_op *op) {
   memcpy(block.out_stride, out.ref.strides, sizeof block.out_stride);
   memcpy(block.chosen_stride, chosen.ref.strides, sizeof block.chosen_stride);
   memcpy(block.weight_stride, weight.ref.strides, sizeof block.weight_stride);
-  add_step(plan, &bag_of_kernel, operands, &block, mode, flags);
-  add_step(plan, &bag_kernel, operands, &block, mode, flags);
+  kw_gpu_step_items(add_step(plan, &bag_of_kernel, operands, &block, mode, flags), block.count);
+  kw_gpu_step *step = add_step(plan, &bag_kernel, operands, &block, mode, flags);
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes > 0) {
+    const int64_t parts = (block.columns + KW_BAG_COLUMNS - 1) / KW_BAG_COLUMNS;
+    kw_gpu_step_parts(step, block.bags * (parts > 0 ? parts : 1), 1);
+  } else {
+    kw_gpu_step_items(step, block.bags * (block.columns + 1));
+  }
 }
 
 static const kw_gpu_op ops[] = {

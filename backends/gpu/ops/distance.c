@@ -18,7 +18,7 @@ static const kw_gpu_module run_module = {
     "distance_run",
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_WIDE_FLOAT | KW_GPU_VECTORS,
-    {kw_gpu_source_mm_args, kw_gpu_source_distance_args, kw_gpu_source_distance_run}};
+    {kw_gpu_source_mm_args, kw_gpu_source_distance_args, kw_gpu_source_reduction, kw_gpu_source_distance_run}};
 static const kw_gpu_kernel distance_kernel = {&distance_module, "kw_distance_kernel"};
 static const kw_gpu_kernel run_kernel = {&run_module, "kw_distance_run_kernel"};
 

@@ -19,8 +19,10 @@ static const kw_gpu_module single_module = {
     "reduce_single", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_reduce}};
 static const kw_gpu_module argmax_module = {"argmax", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_argmax}};
 
-static const kw_gpu_module argmax_run_module = {
-    "argmax_run", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_VECTORS, {kw_gpu_source_argmax_run}};
+static const kw_gpu_module argmax_run_module = {"argmax_run",
+                                                KW_GPU_RUNS_BY_DTYPE,
+                                                KW_DTYPES_REAL | KW_GPU_VECTORS,
+                                                {kw_gpu_source_reduction, kw_gpu_source_argmax_run}};
 
 static const kw_gpu_kernel reduce_kernel = {&reduce_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel across_kernel = {&reduce_module, "kw_reduce_across_kernel"};
