@@ -98,6 +98,14 @@ void run_child(void (*body)(void)) {
   assert_int_equal(status, 0);
 }
 
+bool may_be_other(void) {
+  const char *path = scratch_path("given");
+  write_text(path, "");
+  const bool may = geteuid() == 0 && chown(path, OTHER, OTHER) == 0;
+  unlink(path);
+  return may;
+}
+
 const char *read_text(const char *path) {
   static char text[65536];
   size_t length = 0;

@@ -33,6 +33,11 @@ void run_child(void (*body)(void));
 /* The path of a file in the folder whose text has these words, in a static buffer; NULL when there is none. */
 const char *find_file_with(const char *folder, const char *words);
 
+/* A user, and a group, that this process is not one of. */
+enum { OTHER = 12345 };
+/* Whether it could be that user, and give it files: as root, unless of a user namespace without it. */
+bool may_be_other(void);
+
 /* The whole file as text, in a static buffer; "" when it cannot be read. */
 const char *read_text(const char *path);
 void write_text(const char *path, const char *text);

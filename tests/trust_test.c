@@ -5,6 +5,7 @@
  */
 #include "child.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <grp.h>
@@ -24,8 +25,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-enum { OTHER = 12345 }; /* a user that is not this one */
 
 /* ---- One try ----------------------------------------------------------------------------------------------------- */
 
@@ -295,7 +294,7 @@ static void a_list_that_cannot_be_read_allows_nothing(void **state) {
   snprintf(text, sizeof text, "%s\nallow all\n", line_of(plugin()));
   write_list(text);
   expect_none("line 2: a rule begins with");
-  if (geteuid() != 0) return; /* may read what it owns, or could take it back */
+  if (!may_be_other()) return; /* what it owns it may read, or take back */
   write_list(line_of(plugin()));
   assert_int_equal(chown(now.list, OTHER, 0), 0);
   expect_none("belongs to user 12345");
@@ -309,6 +308,7 @@ static void a_list_that_may_not_be_read_allows_nothing(void **state) {
     expect_none("it cannot be read: Permission denied");
     return;
   }
+  if (!may_be_other()) skip(); /* root may read all */
   now.user = OTHER;
   chmod(plugin(), 0644);
   now.allowed = false;
@@ -341,6 +341,7 @@ static void sign(const char *options) {
 static void what_a_listed_key_has_signed_may_be_opened(void **state) {
   (void)state;
   if (!make_keys()) skip(); /* minisign is not there */
+  if (dlopen("libsodium.so.23", RTLD_NOW) == NULL && dlopen("libsodium.so.26", RTLD_NOW) == NULL) skip();
   assert_true(shell("echo minisign $(tail -n 1 own.pub) >list; chmod 600 list"));
   expect(false, "adds the line: sha256 ");
   sign("-s own.sec");
@@ -370,7 +371,7 @@ static bool in_other_etc;
 /* From here on /etc is one of this process and its children alone, with the list and a plugin. */
 static int enter_other_etc(void **state) {
   (void)state;
-  if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+  if (!may_be_other() || unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
       mount("none", "/etc", "tmpfs", 0, "mode=755") != 0) {
     return 0; /* each test skips itself */
   }
