@@ -67,11 +67,10 @@ def test_exported(path, device):
     here, held, used = keyway.device(device), [], []
     gc.collect()
     here.trim_memory()  # what other tests have left is cut into pieces, which are counted, too
-    for i in range(150):
-        session.run(None, inputs)
-        if i in (49, 99, 149):
-            held.append((here.memory_stats().allocated, here.memory_stats().held))
-            used.append(heap())
-    assert held[0] == held[1] == held[2]
-    # What the C library keeps for its threads goes up and down; a leak goes up from each to the next. A tensor's handle is larger.
-    assert min(used[1] - used[0], used[2] - used[1]) < 50 * 128
+    for _ in range(6):
+        used.append(min(heap() for _ in range(50) if session.run(None, inputs)))
+        held.append((here.memory_stats().allocated, here.memory_stats().held))
+    assert len(set(held)) == 1
+    # What is kept for threads, or until a few calls release it together, goes up and down: the least of many times is what is never
+    # released. The first two are from when arrays of the process still grow. A tensor's handle a call is more than this.
+    assert used[5] - used[1] < 4 * 50 * 128
