@@ -7,6 +7,7 @@
 #include <keyway/keyway.h>
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -36,6 +37,13 @@ static void need(kw_status status) {
   if (status == KW_OK) return;
   fprintf(stderr, "the test's own call failed: %s\n", kw_error_message());
   _exit(1);
+}
+
+/* Holds a stream up, so that nothing behind it has happened yet. */
+static sem_t go_on;
+static void wait_to_go_on(void *unused) {
+  (void)unused;
+  sem_wait(&go_on);
 }
 
 static kw_tensor *floats(kw_device *of) {
@@ -204,7 +212,8 @@ static void during_a_call(const kw_trace_event *told, void *unused) {
   X(tensor_ended_while_used, need(kw_trace_listen(during_a_call, NULL)); tell(add_on(stream, x, x, &y)))            \
   X(hazard_read_after_write, kw_tensor *out = NULL; need(add_on(stream, x, x, &y)); need(add_on(NULL, y, y, &out))) \
   X(hazard_write_after_write, need(add_on(stream, x, x, &y)); need(add_on(NULL, x, x, &y)))                         \
-  X(host_memory_changed, need(kw_tensor_write_async(x, numbers, stream)); numbers[0] = 9;                           \
+  X(host_memory_changed, need(kw_stream_call_host(stream, wait_to_go_on, NULL));                                    \
+    need(kw_tensor_write_async(x, numbers, stream)); numbers[0] = 9; sem_post(&go_on);                              \
     need(kw_stream_synchronize(stream)))                                                                            \
   X(host_memory_freed_under_copy, void *m; need(kw_host_alloc(device, 64, &m)); memset(m, 0, 64);                   \
     need(kw_tensor_write_async(x, m, stream)); tell(kw_host_free(device, m)))                                       \
@@ -294,6 +303,7 @@ static int commit(const char *name) {
   need(kw_device_open("cpu:0", &device));
   need(kw_stream_create(device, &stream));
   need(kw_event_create(device, &event));
+  sem_init(&go_on, 0, 0);
   x = floats(device), y = floats(device);
   graph = record();
   for (int i = 0; i < COUNT; i++) {
