@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -387,10 +388,21 @@ static bool is_of_addresses(const char *name) {
   return strncmp(name, "address", strlen("address")) == 0;
 }
 
+/* Whether the system reads a process's memory for it, by which a change of that is found: emulators may not. */
+static bool memory_is_read(void) {
+  int number = 1, copied = 0;
+  const struct iovec to = {&copied, sizeof copied}, from = {&number, sizeof number};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof number && copied == number;
+}
+
 static void expect_told(bool of_addresses) {
   int missed = 0;
   for (int i = 0; i < COUNT; i++) {
     if (is_of_addresses(misuses[i].name) != of_addresses) continue;
+    if (strcmp(misuses[i].name, "host_memory_changed") == 0 && !memory_is_read()) {
+      print_message("host_memory_changed: left out, as there is no process_vm_readv here\n");
+      continue;
+    }
     char id[64];
     as_id(misuses[i].name, id);
     const char *text = output_of(misuses[i].name);
