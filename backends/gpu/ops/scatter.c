@@ -52,12 +52,16 @@ static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, con
   return step;
 }
 
-/* Entries from which on several items share the rows, each of which looks at all entries; and how many. */
+/* Entries from which on several items share the rows; and how many, where each looks at all entries, and where it does
+ * at those of its lines. */
 #define SHARED_ENTRIES 4096
 #define SHARES 4
+#define SHARES_OF_LINES 32
 
 static void reduce_in_place(kw_gpu_plan *plan, const kw_gpu_scatter *s, const kw_scattering *block) {
-  const int64_t shares = block->entries < SHARED_ENTRIES ? 1 : SHARES, width = (block->rows + shares - 1) / shares;
+  const int64_t whole = block->line ? block->line : 1, wholes = block->rows / whole;
+  const int64_t shares = block->entries < SHARED_ENTRIES ? 1 : block->line ? SHARES_OF_LINES : SHARES;
+  const int64_t width = (wholes + shares - 1) / shares * whole;
   const kw_gpu_groups groups = {.items = s->keys, .starts = kw_gpu_temporary(plan, KW_I32, 1, &block->rows)};
   const kw_dtype dtype = s->out.ref.dtype;
   const bool in_parts = (dtype == KW_F32 || dtype == KW_F64) && (s->op == KW_SCATTER_SUM || s->op == KW_SCATTER_MEAN);
@@ -91,8 +95,13 @@ void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter) {
   s.out = kw_gpu_staging(plan, &scatter->out, dtype);
   s.self = kw_gpu_contiguous(plan, &scatter->self, dtype);
   s.src = kw_gpu_contiguous(plan, &scatter->src, dtype);
-  kw_scattering block = {
-      .outer = s.outer, .rows = s.rows, .inner = s.inner, .entries = entries, .fan = s.fan ? s.fan : 1};
+  kw_scattering block = {.outer = s.outer,
+                         .rows = s.rows,
+                         .inner = s.inner,
+                         .entries = entries,
+                         .fan = s.fan ? s.fan : 1,
+                         .line = s.line,
+                         .line_entries = s.line_entries};
   const kw_gpu_device *device = plan->call->device;
   if (device->vector_bytes > 0 && kw_gpu_module_has(&rows_module, (unsigned)dtype) && entries < UINT32_MAX) {
     reduce_in_place(plan, &s, &block);
@@ -128,6 +137,10 @@ static void scatter_lines(kw_gpu_plan *plan, int32_t op, bool with_self) {
   s.rows = s.self.ref.numel;
   s.src = kw_gpu_strided(&src, index.ref.rank, index.ref.shape, src.ref.strides);
   s.keys = kw_gpu_index_offsets_along(plan, &index, 2, &s.self, dim);
+  if (dim + 1 == s.self.ref.rank && memcmp(index.ref.shape, s.self.ref.shape, dim * sizeof *index.ref.shape) == 0) {
+    s.line = s.self.ref.shape[dim];
+    s.line_entries = index.ref.shape[dim];
+  }
   kw_gpu_scatter_rows(plan, &s);
 }
 

@@ -24,6 +24,8 @@ typedef struct kw_gpu_scatter {
   const kw_value *alpha; /* a Scalar that src is multiplied by, or NULL */
   int64_t outer, rows, inner;
   int64_t fan; /* how many entries share a row of src; 0 means 1 */
+  /* Where known: each line_entries entries after each other go to rows of one line of as many, in their order. */
+  int64_t line, line_entries;
 } kw_gpu_scatter;
 
 void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter);
