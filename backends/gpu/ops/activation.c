@@ -10,7 +10,7 @@ static const kw_gpu_module activation_module = {
     "activation",
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_NUM,
-    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_activation, kw_gpu_source_gated}};
+    {kw_gpu_source_sigmoid, kw_gpu_source_expm1, kw_gpu_source_normal, kw_gpu_source_activation, kw_gpu_source_gated}};
 
 static const kw_gpu_kernel activation_kernel = {&activation_module, "kw_activation_kernel"};
 static const kw_gpu_kernel backward_kernel = {&activation_module, "kw_activation_backward_kernel"};

@@ -16,7 +16,7 @@ static const kw_gpu_module function_module = {
     "function",
     KW_GPU_RUNS_BY_DTYPE,
     KW_DTYPES_FLOAT,
-    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_function}};
+    {kw_gpu_source_sigmoid, kw_gpu_source_expm1, kw_gpu_source_normal, kw_gpu_source_wave, kw_gpu_source_function}};
 static const kw_gpu_module binary_module = {
     "binary", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL | KW_GPU_PACKS, {kw_gpu_source_pair, kw_gpu_source_binary}};
 static const kw_gpu_module quotient_module = {

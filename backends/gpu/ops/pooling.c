@@ -124,7 +124,7 @@ static void lower_max_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_int(check, indices.ref.dtype == KW_I64);
   kw_gpu_step_error_code(check);
   kw_gpu_step_int(check, (int32_t)argument);
-  kw_gpu_step_items(check, indices.ref.numel);
+  kw_gpu_step_stretches(plan, check, indices.ref.numel);
   kw_gpu_step *gather = kw_gpu_step_add(plan, &max_backward_kernel, out.ref.dtype);
   kw_gpu_step_operand(gather, &out);
   kw_gpu_step_operand(gather, &grad);
