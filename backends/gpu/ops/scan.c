@@ -14,7 +14,7 @@
 #include "program/dtype.h"
 
 static const kw_gpu_module scan_module = {
-    "scan", KW_GPU_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_scan}};
+    "scan", KW_GPU_RUNS_BY_DTYPE, KW_DTYPES_REAL, {kw_gpu_source_reduction, kw_gpu_source_scan}};
 static const kw_gpu_kernel scan_kernel = {&scan_module, "kw_scan_kernel"};
 
 /* A block of which every group scans a chunk. */
@@ -43,7 +43,12 @@ void kw_gpu_scan(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, co
   kw_gpu_step_operand(step, &totals);
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_step_int(step, opcode);
-  kw_gpu_step_groups(step, block.outputs * block.chunks);
+  const kw_gpu_device *device = plan->call->device;
+  if (device->vector_bytes > 0) {
+    kw_gpu_step_parts(step, block.outputs * block.chunks, 1);
+  } else {
+    kw_gpu_step_groups(step, block.outputs * block.chunks);
+  }
 }
 
 static void lower_scan(kw_gpu_plan *plan, const kw_gpu_op *op) {
