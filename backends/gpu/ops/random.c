@@ -156,7 +156,7 @@ static void lower_randperm(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0);
   kw_gpu_tensor items = kw_gpu_temporary(plan, KW_C128, 1, out.ref.shape);
   random_step(plan, &permutation_kernel, &items, NULL, 0);
-  kw_gpu_tensor random_order = kw_gpu_sort_items(plan, &items, out.ref.numel);
+  kw_gpu_tensor random_order = kw_gpu_sort_items(plan, &items, out.ref.numel, sizeof(uint64_t));
   random_order.at.offset += sizeof(uint64_t);
   random_order.ref.dtype = KW_I64;
   random_order.ref.strides[0] = 2;

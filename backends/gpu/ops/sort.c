@@ -13,12 +13,18 @@
 #include <string.h>
 
 static const kw_gpu_module sort_module = {
-    "sort", KW_GPU_BY_SIZE, 1u << 8 | 1u << 16, {kw_gpu_source_sort_args, kw_gpu_source_sort}};
+    "sort", KW_GPU_BY_SIZE, 1u << 8 | 1u << 16, {kw_gpu_source_sort_args, kw_gpu_source_sort_item, kw_gpu_source_sort}};
+static const kw_gpu_module radix_module = {
+    "sort_radix",
+    KW_GPU_BY_SIZE,
+    1u << 8 | 1u << 16 | KW_GPU_VECTORS,
+    {kw_gpu_source_sort_args, kw_gpu_source_sort_item, kw_gpu_source_sort_radix}};
 static const kw_gpu_module groups_module = {
     "groups", KW_GPU_BY_NOTHING, KW_GPU_ONE | KW_GPU_VECTORS, {kw_gpu_source_sort_args, kw_gpu_source_groups}};
 
 static const kw_gpu_kernel keys_kernel = {&sort_module, "kw_sort_keys_kernel"};
 static const kw_gpu_kernel runs_kernel = {&sort_module, "kw_sort_runs_kernel"};
+static const kw_gpu_kernel radix_kernel = {&radix_module, "kw_sort_radix_kernel"};
 static const kw_gpu_kernel merge_kernel = {&sort_module, "kw_sort_merge_kernel"};
 static const kw_gpu_kernel finish_kernel = {&sort_module, "kw_sort_finish_kernel"};
 static const kw_gpu_kernel number_kernel = {&sort_module, "kw_sort_number_kernel"};
@@ -30,6 +36,8 @@ static const kw_gpu_kernel groups_kernel = {&groups_module, "kw_groups_kernel"};
 /* Items stand in tensors of these dtypes, which have their size. */
 #define NARROW KW_I64
 #define WIDE KW_C128
+
+#define RADIX_RUN (INT64_C(1) << 22) /* items that one thread sorts by their digits */
 
 #define GROUPED_AT_ONCE 4096 /* entries that one thread groups */
 
@@ -46,15 +54,34 @@ static void add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype it
   kw_gpu_step_items(step, work);
 }
 
+/* Into sorted runs of `width`. */
+static void sort_by_digits(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from, int64_t count,
+                           int64_t length, int64_t width, uint32_t key_bytes) {
+  const kw_sorting block = {.numel = count, .length = length, .width = width};
+  kw_gpu_step *step = kw_gpu_step_add(plan, &radix_kernel, to->ref.dtype);
+  kw_gpu_step_operand(step, to);
+  kw_gpu_step_operand(step, from);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_int(step, (int32_t)key_bytes);
+  kw_gpu_step_grid(step, 1, 1, count / length * ((length + width - 1) / width), 1);
+}
+
 /* Back and forth between `items` and a temporary; returns the one that it ends in. */
-kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, int64_t length) {
+kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, int64_t length, uint32_t key_bytes) {
   const kw_dtype item = items->ref.dtype;
   const int64_t count = items->ref.numel;
   if (length < 2) return *items;
   const int64_t strips = count / length * ((length + KW_SORT_STRIP - 1) / KW_SORT_STRIP);
   kw_gpu_tensor from = *items, to = kw_gpu_temporary(plan, item, 1, &count);
-  add_step(plan, &runs_kernel, item, &to, &from, count, length, KW_SORT_RUN, count);
-  for (int64_t width = KW_SORT_RUN; width < length; width *= 2) {
+  const kw_gpu_device *device = plan->call->device;
+  int64_t width = KW_SORT_RUN;
+  if (device->vector_bytes > 0 && length > KW_SORT_RUN) {
+    width = length < RADIX_RUN ? length : RADIX_RUN;
+    sort_by_digits(plan, &to, &from, count, length, width, key_bytes);
+  } else {
+    add_step(plan, &runs_kernel, item, &to, &from, count, length, width, count);
+  }
+  for (; width < length; width *= 2) {
     kw_gpu_tensor sorted = to;
     to = from;
     from = sorted;
@@ -90,7 +117,7 @@ kw_gpu_groups kw_gpu_group(kw_gpu_plan *plan, const kw_gpu_tensor *keys, int64_t
     return result;
   }
   add_step(plan, &number_kernel, item, &items, keys, count, count, 0, count);
-  result.items = kw_gpu_sort_items(plan, &items, count);
+  result.items = kw_gpu_sort_items(plan, &items, count, result.wide ? 8 : 4);
   result.starts = kw_gpu_temporary(plan, KW_I64, 1, &ends);
   add_step(plan, &starts_kernel, item, &result.starts, &result.items, ends, count, 0, ends);
   return result;
@@ -134,14 +161,13 @@ kw_gpu_tensor kw_gpu_sort_order(kw_gpu_plan *plan, const kw_gpu_tensor *self, ui
 
   kw_gpu_tensor items = kw_gpu_temporary(plan, wide ? WIDE : NARROW, 1, &self->ref.numel);
   kw_gpu_tensor to = see_rows(&items, self, dim, length);
-  kw_gpu_step *step =
-      kw_gpu_step_elementwise(plan, &keys_kernel, to.ref.dtype, &to, (const kw_gpu_tensor *[]){self}, 1);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &keys_kernel, to.ref.dtype, &to, (const kw_gpu_tensor *[]){self}, 1);
   kw_gpu_step_long(step, length);
   kw_gpu_step_long(step, infinity);
   kw_gpu_step_int(step, (int32_t)kw_gpu_dtype_size(dtype));
   kw_gpu_step_int(step, order);
   kw_gpu_step_int(step, descending);
-  return kw_gpu_sort_items(plan, &items, length);
+  return kw_gpu_sort_items(plan, &items, length, kw_gpu_dtype_size(dtype));
 }
 
 /* The first elements of each sorted row of argument 0, as many as the results have. */
@@ -151,8 +177,8 @@ static void sort_dim(kw_gpu_plan *plan, uint32_t dim_argument, uint32_t descendi
   kw_gpu_tensor items = kw_gpu_sort_order(plan, &self, dim, kw_gpu_bool(plan, descending_argument, false));
   kw_gpu_tensor from = see_rows(&items, &values, dim, row_length(&self, dim)), starts = self;
   if (self.ref.rank > 0) starts.ref.strides[dim] = 0;
-  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &finish_kernel, from.ref.dtype, &from,
-                                              (const kw_gpu_tensor *[]){&starts, &values, &indices}, 3);
+  kw_gpu_step *step = kw_gpu_step_stretched(plan, &finish_kernel, from.ref.dtype, &from,
+                                            (const kw_gpu_tensor *[]){&starts, &values, &indices}, 3);
   kw_gpu_step_long(step, self.ref.rank > 0 ? self.ref.strides[dim] : 0);
   kw_gpu_step_int(step, (int32_t)kw_gpu_dtype_size(self.ref.dtype));
 }
@@ -169,4 +195,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_sort_family = {ops, {&sort_module, &groups_module}};
+const kw_gpu_family kw_gpu_sort_family = {ops, {&sort_module, &radix_module, &groups_module}};

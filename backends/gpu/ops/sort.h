@@ -11,8 +11,9 @@
  * two (KW_C128: key, number). Entries of equal keys are in the order of their numbers. Kernels read items with
  * kernels/items.kw. */
 
-/* Sorts rows of `length` items, one after the other. The result is in `items` or in a temporary. */
-kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, int64_t length);
+/* Sorts rows of `length` items, one after the other, each in the order of its numbers, with keys of `key_bytes`. The
+ * result is in `items` or in a temporary. */
+kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, int64_t length, uint32_t key_bytes);
 
 /* The elements along dimension `dim` in order, equal ones by position, NaN as the greatest: a row of items for each row
  * of elements, whose entries are positions along the dimension. */
