@@ -22,6 +22,7 @@ static const kw_gpu_kernel table_kernel = {&fft_module, "kw_fft_table_kernel"};
 static const kw_gpu_kernel few_kernel = {&fft_module, "kw_fft_few_kernel"};
 static const kw_gpu_kernel pass_kernel = {&fft_module, "kw_fft_pass_kernel"};
 static const kw_gpu_kernel lines_kernel = {&lines_module, "kw_fft_lines_kernel"};
+static const kw_gpu_kernel roots_kernel = {&lines_module, "kw_fft_roots_kernel"};
 static const kw_gpu_kernel real_kernel = {&lines_module, "kw_fft_real_kernel"};
 static const kw_gpu_kernel multiply_kernel = {&fft_module, "kw_fft_multiply_kernel"};
 static const kw_gpu_kernel mirror_kernel = {&fft_module, "kw_fft_mirror_kernel"};
@@ -126,6 +127,18 @@ static kw_gpu_tensor table(const work *w, int32_t kind, bool conjugate, int64_t 
   return values;
 }
 
+/* The first `count` of the roots of 1 of degree n. */
+static kw_gpu_tensor roots_of(const work *w, int64_t count, int64_t n) {
+  if (!is_of_lines(w->plan, n) || n < 8) return table(w, KW_FFT_ROOTS, false, count, n, 1);
+  const kw_gpu_tensor values = kw_gpu_temporary(w->plan, w->pair, 1, &count);
+  const kw_fft_table block = {.count = count, .n = n};
+  kw_gpu_step *step = kw_gpu_step_add(w->plan, &roots_kernel, w->part);
+  kw_gpu_step_operand(step, &values);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_parts(step, n / 8 + 1, KW_FFT_ROOTS_OF_ITEM);
+  return values;
+}
+
 /* A step from where the numbers are to `to`, lines of `in_n` to lines of l.n numbers. `with`: its table, or NULL. The
  * caller adds values. An item is a number, of few_kernel as many as its radix. */
 static kw_gpu_step *advance(work *w, const kw_gpu_kernel *kernel, const kw_gpu_tensor *to, const kw_gpu_tensor *with,
@@ -198,7 +211,7 @@ static void run_bluestein(work *w, lines l, bool forward) {
   int64_t n = l.n;
   lines longer = {.outer = l.outer, .n = 1, .inner = l.inner};
   while (longer.n < 2 * n - 1) longer.n *= 2;
-  kw_gpu_tensor roots = table(w, KW_FFT_ROOTS, false, longer.n, longer.n, 1);
+  kw_gpu_tensor roots = roots_of(w, longer.n, longer.n);
   kw_gpu_tensor chirp = table(w, KW_FFT_CHIRP, forward, n, n, 1);
   work filter = {.plan = w->plan,
                  .part = w->part,
@@ -222,7 +235,7 @@ static void transform(work *w, lines l, bool forward) {
     run_bluestein(w, l, forward);
     return;
   }
-  kw_gpu_tensor roots = table(w, KW_FFT_ROOTS, false, l.n, l.n, 1);
+  const kw_gpu_tensor roots = roots_of(w, l.n, l.n);
   run_passes(w, l, &roots, forward);
 }
 
@@ -307,7 +320,7 @@ static void real_step(work *w, lines l, bool forward) {
   double scale;
   const kw_gpu_tensor to = next_room(w, &scale), from = w->at;
   const kw_fft block = {.n = forward ? l.n / 2 + 1 : l.n / 2, .in_n = l.n, .inner = 1};
-  const kw_gpu_tensor roots = table(w, KW_FFT_ROOTS, false, l.n / 2 + 1, l.n, 1);
+  const kw_gpu_tensor roots = roots_of(w, l.n / 2 + 1, l.n);
   kw_gpu_step *step = kw_gpu_step_add(w->plan, &real_kernel, w->part);
   kw_gpu_step_operand(step, &to);
   kw_gpu_step_operand(step, &from);
@@ -329,7 +342,7 @@ static void lower_real_lines(work *w, const request *r, const kw_gpu_tensor *out
   w->writes = count_writes(w, half) + 1;
   if (kw_gpu_is_contiguous(out)) w->end = seen_as(out, w->pair, there);
   if (!forward) real_step(w, l, false);
-  const kw_gpu_tensor roots = table(w, KW_FFT_ROOTS, false, half.n, half.n, 1);
+  const kw_gpu_tensor roots = roots_of(w, half.n, half.n);
   run_passes(w, half, &roots, forward);
   if (forward) real_step(w, l, true);
   if (kw_gpu_present(&w->end)) return;
