@@ -118,6 +118,9 @@ void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor
   }
 }
 
+/* Drivers of CPUs fill by one thread: more elements than this take less time by a kernel, which has to be compiled. */
+#define FILLED_BY_DRIVER 16384
+
 static void fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_value *value) {
   const kw_gpu_device *device = plan->call->device;
   kw_gpu_step *step = kw_gpu_step_stretched(plan, &fill_kernel, to->ref.dtype, to, NULL, 0);
@@ -129,7 +132,7 @@ static void fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_value *val
   memcpy(halves, step->pattern, sizeof halves);
   kw_gpu_step_long(step, halves[0]);
   kw_gpu_step_long(step, halves[1]);
-  if (is_flat(step, &numel) && device->driver->fill) {
+  if (is_flat(step, &numel) && device->driver->fill && (device->vector_bytes == 0 || numel <= FILLED_BY_DRIVER)) {
     step->kind = KW_GPU_FILL;
     step->pattern_size = kw_gpu_dtype_size(to->ref.dtype);
     step->bytes = (uint64_t)numel * step->pattern_size;
