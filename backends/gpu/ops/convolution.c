@@ -55,6 +55,9 @@ static const kw_gpu_kernel narrow_kernel = {&convolution_module, "kw_convolution
 /* Terms of a panel that an item lays out, about. */
 #define TERMS_AT_ONCE 256
 
+/* Products of a convolution by fractions of a position, from which on it is done phase by phase. */
+#define PHASES_FROM (INT64_C(1) << 24)
+
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 /* A tensor [n, c, spatial...]; spatial dimensions that are missing are leading ones of size 1. */
@@ -298,6 +301,65 @@ static void product_of_panels(kw_gpu_plan *plan, const kw_convolution *block, in
                             &(kw_gpu_product){.out = &to, .a = &rows, .b = &b, .self = biased ? &self : NULL}, span);
 }
 
+/* Of a convolution that goes by fractions of a position, the positions that lie alike: number `phase` of them. They
+ * have every block->divide-th tap, from the first that falls on an element on, and step by whole positions. `from`,
+ * `taps`: the phase's first position, and its first tap. */
+static kw_convolution phase_of(const kw_convolution *block, int64_t phase, int64_t *from, int64_t *taps) {
+  kw_convolution part = *block;
+  for (int d = SPATIAL; d-- > 0; phase /= block->divide[d]) {
+    const int64_t by = block->divide[d];
+    from[d] = phase % by;
+    for (taps[d] = 0; (block->shift[d] + from[d] + taps[d] * block->k_scale[d]) % by != 0;) ++taps[d];
+    part.shift[d] = (block->shift[d] + from[d] + taps[d] * block->k_scale[d]) / by;
+    part.c_size[d] = (block->c_size[d] - from[d] + by - 1) / by;
+    part.k_size[d] = (block->k_size[d] - taps[d] + by - 1) / by;
+    part.left_step[d] *= by;
+    part.divide[d] = 1;
+  }
+  part.depth = block->depth / count_positions(block->k_size) * count_positions(part.k_size);
+  part.cols = block->cols / count_positions(block->c_size) * count_positions(part.c_size);
+  part.out_row = count_positions(part.c_size);
+  part.out_group = part.rows * part.out_row;
+  part.out_outer = part.groups * part.out_group;
+  return part;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* Whether products are worth a phase each: most taps fall between elements, and each phase has some that do not. */
+static bool has_phases(const kw_convolution *block) {
+  for (int d = 0; d < SPATIAL; ++d) {
+    const int64_t by = block->divide[d];
+    if (by > block->k_size[d] || by > block->c_size[d] || block->c_scale[d] != 1) return false;
+    if (common_divisor(by, -block->k_scale[d]) != 1) return false;
+  }
+  return count_positions(block->divide) > 1 && block->groups * block->rows * block->cols * block->depth >= PHASES_FROM;
+}
+
+static void product_of_phases(kw_gpu_plan *plan, const kw_convolution *block, const kw_gpu_tensor *out,
+                              const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  const int64_t size = kw_gpu_dtype_size(out->ref.dtype), numbers = block->cols / count_positions(block->c_size);
+  for (int64_t phase = 0; phase < count_positions(block->divide); ++phase) {
+    int64_t from[SPATIAL], taps[SPATIAL];
+    const kw_convolution part = phase_of(block, phase, from, taps);
+    const int64_t *c = part.c_size, *step = block->out_step, *by = block->divide;
+    const int64_t shape[] = {numbers, part.groups * part.rows, c[0], c[1], c[2]};
+    const kw_gpu_tensor made = kw_gpu_temporary(plan, out->ref.dtype, 5, shape);
+    kw_gpu_tensor weight = *left, to = *out;
+    for (int d = 0; d < SPATIAL; ++d) {
+      weight.at.offset += (uint64_t)(taps[d] * block->left_step[d] * size);
+      to.at.offset += (uint64_t)(from[d] * step[d] * size);
+    }
+    product_of_panels(plan, &part, count_positions(c), &made, &weight, right, bias);
+    to = kw_gpu_strided(
+        &to, 5, shape,
+        (int64_t[]){block->out_outer, block->out_row, by[0] * step[0], by[1] * step[1], by[2] * step[2]});
+    kw_gpu_copy(plan, &to, &made);
+  }
+}
+
 /* ---- Either ------------------------------------------------------------------------------------------------------ */
 
 static bool has_panels(const kw_gpu_plan *plan, const kw_gpu_tensor *out) {
@@ -314,6 +376,8 @@ static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tenso
                     const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
   if (has_panels(plan, out) && is_narrow(block) && block->c_size[2] <= KW_CONVOLUTION_LINE) {
     product_of_lines(plan, block, out, left, right, bias);
+  } else if (has_panels(plan, out) && has_phases(block)) {
+    product_of_phases(plan, block, out, left, right, bias);
   } else if (has_panels(plan, out)) {
     product_of_panels(plan, block, count_positions(block->c_size), out, left, right, bias);
   } else {
