@@ -515,6 +515,33 @@ static void test_mm(void **state) {
   test_tensor_free(host, &to);
 }
 
+/* The largest sums of products of bytes, at depths up to which another type may hold them, and past it. */
+static void test_int_mm_of_extremes(void **state) {
+  test_host *host = *state;
+  enum { ROWS = 40, COLS = 24, MOST = 1025 };
+  static int8_t a[ROWS * MOST], b[MOST * COLS];
+  static int32_t got[ROWS * COLS];
+  for (int64_t depth = MOST - 2; depth <= MOST; ++depth) {
+    for (int64_t i = 0; i < ROWS * depth; ++i) a[i] = i / depth % 2 == 0 ? -128 : i % 3 == 0 ? 127 : -127;
+    for (int64_t i = 0; i < depth * COLS; ++i) b[i] = i % COLS == 5 ? 127 : -128;
+    for (int64_t i = 0; i < ROWS; ++i) a[i * depth + depth - 1] = 127; /* the last product is odd */
+    for (int64_t i = 0; i < COLS; ++i) b[(depth - 1) * COLS + i] = 127;
+    kw_tensor_ref ta = test_tensor(host, KW_I8, 2, SHAPE(ROWS, depth), a),
+                  tb = test_tensor(host, KW_I8, 2, SHAPE(depth, COLS), b),
+                  to = test_tensor(host, KW_I32, 2, SHAPE(ROWS, COLS), NULL);
+    test_call(host, "_int_mm", KW_I8, (kw_value[]){test_tensor_arg(&ta), test_tensor_arg(&tb)}, 2, &to);
+    test_read(host, &to, got, sizeof got);
+    for (int64_t i = 0; i < ROWS * COLS; ++i) {
+      int32_t want = 0;
+      for (int64_t k = 0; k < depth; ++k) want += a[i / COLS * depth + k] * b[k * COLS + i % COLS];
+      assert_int_equal(got[i], want);
+    }
+    test_tensor_free(host, &ta);
+    test_tensor_free(host, &tb);
+    test_tensor_free(host, &to);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kernels_take_all_dtypes_of_their_op),
@@ -530,6 +557,7 @@ int main(void) {
       cmocka_unit_test(test_reduce_dims),
       cmocka_unit_test(test_argmax),
       cmocka_unit_test(test_mm),
+      cmocka_unit_test(test_int_mm_of_extremes),
   };
   return cmocka_run_group_tests(tests, test_host_start, test_host_stop);
 }
