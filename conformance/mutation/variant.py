@@ -7,6 +7,7 @@ a changed reference is never compared with itself.
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,11 +89,12 @@ def program(build, directory):
 
 
 def conform(keyway, library, *arguments, environment=None, timeout=600):
-    """The exit code of a run of the suite on the library, and what it printed."""
-    done = subprocess.run([str(keyway), "conform", "--plugin", str(library), "--device", "variant:0", *arguments],
-                          capture_output=True, text=True, errors="replace", timeout=timeout,
-                          env={**os.environ, "HOME": "/nonexistent", "KEYWAY_CPU_CAPABILITY": "reference",
-                               **(environment or {})})
+    """The exit code of a run of the suite on the library, and what it printed. It finds nothing of what runs before it left."""
+    with tempfile.TemporaryDirectory() as home:
+        done = subprocess.run([str(keyway), "conform", "--plugin", str(library), "--device", "variant:0", *arguments],
+                              capture_output=True, text=True, errors="replace", timeout=timeout,
+                              env={**os.environ, "HOME": home, "XDG_CACHE_HOME": home, "KEYWAY_CPU_CAPABILITY": "reference",
+                                   **(environment or {})})
     return done.returncode, done.stdout + done.stderr
 
 
