@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 typedef struct raw_peer {
-  kw_gpu_device base; /* first: the pack hands it back */
+  kw_gpu_device base;   /* first: the pack hands it back */
+  kw_gpu_stream stream; /* which the pack looks at: it records no graph */
   kw_host_api host;
   cl_device_id id;
   cl_context context;
@@ -190,6 +191,7 @@ static bool raw_prepare(void *state, const kw_call *call, void **out_job, char *
   snprintf(why, size, "no memory for the tensors of %s", call->op);
   if (!job) return false;
   own.device = peer;
+  own.stream = &peer->stream;
   own.user = (void *)kw_gpu_op_find(call->op);
   own.args = args;
   own.outs = outs;
