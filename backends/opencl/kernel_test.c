@@ -515,7 +515,7 @@ static void test_mm(void **state) {
   test_tensor_free(host, &to);
 }
 
-/* The largest sums of products of bytes, at depths up to which another type may hold them, and past it. */
+/* The largest sums of products of bytes, at depths around the one up to which f32 would hold them. */
 static void test_int_mm_of_extremes(void **state) {
   test_host *host = *state;
   enum { ROWS = 40, COLS = 24, MOST = 1025 };

@@ -202,30 +202,12 @@ static bool lies_along(const kw_gpu_tensor *tensor, uint32_t from_last, kw_dtype
   return tensor->ref.dtype == dtype && tensor->ref.strides[tensor->ref.rank - from_last] == 1;
 }
 
-/* Whether f32, which CPUs multiply faster than i32, has every sum of the products as it is: as many of -128 times
- * itself are 2^24. */
-static bool is_exact_in_f32(const kw_gpu_product *product) {
-  const kw_tensor_ref *a = &product->a->ref, *b = &product->b->ref, *out = &product->out->ref;
-  return a->dtype == KW_I8 && b->dtype == KW_I8 && out->dtype == KW_I32 && !product->self && !product->alpha &&
-         a->shape[a->rank - 1] <= 1024 && a->shape[a->rank - 2] > FEW_ROWS;
-}
-
-static void step_in_f32(kw_gpu_plan *plan, const kw_gpu_product *product) {
-  const kw_tensor_ref *out = &product->out->ref;
-  const kw_gpu_tensor a = kw_gpu_contiguous(plan, product->a, KW_F32), b = kw_gpu_contiguous(plan, product->b, KW_F32);
-  const kw_gpu_tensor sums = kw_gpu_temporary(plan, KW_F32, out->rank, out->shape);
-  kw_gpu_step_product(plan, KW_F32, &(kw_gpu_product){.out = &sums, .a = &a, .b = &b});
-  kw_gpu_copy(plan, product->out, &sums);
-}
-
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
   const int64_t lanes = kw_gpu_panel_columns(plan, dtype);
   const kw_tensor_ref *a = &product->a->ref;
   const int64_t rows = a->dtype == dtype ? a->shape[a->rank - 2] : INT64_MAX;
   if (lanes == 1) {
     step_tiles(plan, dtype, product);
-  } else if (is_exact_in_f32(product)) {
-    step_in_f32(plan, product);
   } else if (rows <= FEW_ROWS_OF_COLUMNS && lies_along(product->a, 1, dtype) && lies_along(product->b, 2, dtype)) {
     step_dots(plan, dtype, product);
   } else if (rows <= FEW_ROWS && lies_along(product->b, 1, dtype)) {
