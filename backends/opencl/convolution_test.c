@@ -4,6 +4,7 @@
  */
 #include "test_host.h"
 
+#include <keyway/keyway.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +20,7 @@ typedef struct movement {
 } movement;
 
 static float *numbers(int64_t count, int64_t seed) {
-  float *made = malloc((size_t)count * sizeof *made);
-  assert_non_null(made);
+  float *made = test_room(count, sizeof *made);
   for (int64_t i = 0; i < count; i++) made[i] = (float)((i * seed + i * i % 104729) % 2003) / 1001 - 1;
   return made;
 }
@@ -54,7 +54,7 @@ static void check(test_host *host, const movement *m) {
     out_shape[2 + d] = side[d] =
         (SIDE - 1) * m->stride[d] - 2 * m->padding[d] + m->dilation[d] * (m->taps[d] - 1) + m->more[d] + 1;
   const int64_t made = OUT * side[0] * side[1], bias_shape = OUT;
-  float *input = numbers(IN * SIDE * SIDE, 7919), *bias = numbers(OUT, 31), *got = numbers(made, 1);
+  float *input = numbers(IN * SIDE * SIDE, 7919), *bias = numbers(OUT, 31), *got = test_room(made, sizeof *got);
   float *weight = numbers(IN * (OUT / GROUPS) * m->taps[0] * m->taps[1], 6007);
   kw_tensor_ref x = test_tensor(host, KW_F32, 4, in_shape, input),
                 w = test_tensor(host, KW_F32, 4, weight_shape, weight),
@@ -63,12 +63,12 @@ static void check(test_host *host, const movement *m) {
   const kw_value args[] = {test_tensor_arg(&x),
                            test_tensor_arg(&w),
                            test_tensor_arg(&b),
-                           {.tag = KW_TAG_INT_LIST, .count = 2, .u.ints = m->stride},
-                           {.tag = KW_TAG_INT_LIST, .count = 2, .u.ints = m->padding},
-                           {.tag = KW_TAG_INT_LIST, .count = 2, .u.ints = m->dilation},
-                           {.tag = KW_TAG_BOOL, .u.b = true},
-                           {.tag = KW_TAG_INT_LIST, .count = 2, .u.ints = m->more},
-                           {.tag = KW_TAG_INT, .u.i = GROUPS}};
+                           kw_arg_int_list(m->stride, 2),
+                           kw_arg_int_list(m->padding, 2),
+                           kw_arg_int_list(m->dilation, 2),
+                           kw_arg_bool(true),
+                           kw_arg_int_list(m->more, 2),
+                           kw_arg_int(GROUPS)};
   test_call(host, "convolution", KW_F32, args, 9, &out);
   test_read(host, &out, got, (uint64_t)made * sizeof *got);
   for (int64_t i = 0; i < made; i++) {

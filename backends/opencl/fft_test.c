@@ -5,6 +5,7 @@
  */
 #include "test_host.h"
 
+#include <keyway/keyway.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,12 +18,6 @@
 #define BOUND 4e-6  /* of the root of the sum of squares, f32 */
 
 enum { C2C, R2C, C2R };
-
-static void *room(int64_t count, size_t size) {
-  void *memory = calloc((size_t)count + 1, size);
-  assert_non_null(memory);
-  return memory;
-}
 
 /* Number k of the transform of a line of complex numbers: `sign` is -1 for a forward one. */
 static void transform(const float *line, int64_t n, int64_t k, int sign, double number[2]) {
@@ -40,16 +35,12 @@ static void check(test_host *host, int op, int64_t outer, int64_t n, int64_t inn
   const int in_parts = op == R2C ? 1 : 2, out_parts = op == C2R ? 1 : 2, sign = op == C2R || !forward ? 1 : -1;
   const int64_t in_shape[] = {outer, numbers, inner}, out_shape[] = {outer, results, inner};
   const int64_t count = outer * numbers * inner * in_parts, made = outer * results * inner * out_parts;
-  float *in = room(count, sizeof *in), *got = room(made, sizeof *got), *line = room(2 * n, sizeof *line);
+  float *in = test_room(count, sizeof *in), *got = test_room(made, sizeof *got), *line = test_room(2 * n, sizeof *line);
   for (int64_t i = 0; i < count; i++) in[i] = (float)((i * 7919 + i * i % 104729) % 2003) / 1001 - 1;
   kw_tensor_ref self = test_tensor(host, in_parts == 1 ? KW_F32 : KW_C64, 3, in_shape, in),
                 out = test_tensor(host, out_parts == 1 ? KW_F32 : KW_C64, 3, out_shape, NULL);
-  const kw_value last =
-      op == C2R ? (kw_value){.tag = KW_TAG_INT, .u.i = n} : (kw_value){.tag = KW_TAG_BOOL, .u.b = op == R2C || forward};
-  const kw_value args[] = {test_tensor_arg(&self),
-                           {.tag = KW_TAG_INT_LIST, .count = 1, .u.ints = &dim},
-                           {.tag = KW_TAG_INT, .u.i = 0},
-                           last};
+  const kw_value last = op == C2R ? kw_arg_int(n) : kw_arg_bool(op == R2C || forward);
+  const kw_value args[] = {test_tensor_arg(&self), kw_arg_int_list(&dim, 1), kw_arg_int(0), last};
   static const char *const ops[] = {"_fft_c2c", "_fft_r2c", "_fft_c2r"};
   test_call(host, ops[op], in_parts == 1 ? KW_F32 : KW_C64, args, 4, &out);
   test_read(host, &out, got, (uint64_t)made * sizeof *got);

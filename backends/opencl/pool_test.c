@@ -4,6 +4,7 @@
  */
 #include "test_host.h"
 
+#include <keyway/keyway.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,28 +12,18 @@
 
 #include <cmocka.h>
 
-static kw_value ints(const int64_t *two) {
-  return (kw_value){.tag = KW_TAG_INT_LIST, .count = 2, .u.ints = two};
-}
-
 /* Rows of windows of one element, all of which name element 5 of their image, and what it gets of them. */
 static void check(test_host *host, int64_t rows, int64_t columns) {
   static const int64_t one[] = {1, 1}, none[] = {0, 0};
   const int64_t count = rows * columns, shape[] = {1, 1, rows, columns};
-  float *grad = malloc((size_t)count * sizeof *grad), *got = malloc((size_t)count * sizeof *got);
-  int64_t *index = malloc((size_t)count * sizeof *index);
-  assert_true(grad && got && index);
+  float *grad = test_room(count, sizeof *grad), *got = test_room(count, sizeof *got);
+  int64_t *index = test_room(count, sizeof *index);
   for (int64_t i = 0; i < count; i++) grad[i] = 0.1f, index[i] = 5;
   kw_tensor_ref grads = test_tensor(host, KW_F32, 4, shape, grad), self = test_tensor(host, KW_F32, 4, shape, grad),
                 indices = test_tensor(host, KW_I64, 4, shape, index), out = test_tensor(host, KW_F32, 4, shape, NULL);
-  const kw_value args[] = {test_tensor_arg(&grads),
-                           test_tensor_arg(&self),
-                           ints(one),
-                           ints(one),
-                           ints(none),
-                           ints(one),
-                           {.tag = KW_TAG_BOOL, .u.b = false},
-                           test_tensor_arg(&indices)};
+  const kw_value args[] = {test_tensor_arg(&grads), test_tensor_arg(&self),   kw_arg_int_list(one, 2),
+                           kw_arg_int_list(one, 2), kw_arg_int_list(none, 2), kw_arg_int_list(one, 2),
+                           kw_arg_bool(false),      test_tensor_arg(&indices)};
   const kw_tensor_ref *const outs[] = {&out};
   assert_int_equal(test_call_results(host, "max_pool2d_with_indices_backward", KW_F32, args, 8, outs, 1), -1);
   test_read(host, &out, got, (uint64_t)count * sizeof *got);

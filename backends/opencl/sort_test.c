@@ -28,12 +28,6 @@ static uint64_t next(uint64_t *state) {
   return *state;
 }
 
-static void *room(int64_t count, size_t size) {
-  void *memory = calloc((size_t)count + 1, size);
-  assert_non_null(memory);
-  return memory;
-}
-
 /* ---- Sorting ----------------------------------------------------------------------------------------------------- */
 
 static int64_t load(kw_dtype dtype, const void *data, int64_t i) {
@@ -44,8 +38,8 @@ static int64_t load(kw_dtype dtype, const void *data, int64_t i) {
 static void check_sort(test_host *host, kw_dtype dtype, int64_t rows, int64_t length, bool descending) {
   const int64_t count = rows * length, shape[] = {rows, length};
   const size_t size = test_dtype_size(dtype);
-  void *numbers = room(count, size), *values = room(count, size);
-  int64_t *indices = room(count, sizeof *indices);
+  void *numbers = test_room(count, size), *values = test_room(count, size);
+  int64_t *indices = test_room(count, sizeof *indices);
   uint64_t state = 1;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t number = (int64_t)(next(&state) % (uint64_t)(length / 3 + 1)) - length / 6;
@@ -96,10 +90,10 @@ static void test_many_rows_are_sorted(void **state) {
  * to row 0. */
 static void check_index_add(test_host *host, int64_t count, int64_t rows, int64_t columns, bool equal) {
   const int64_t shape[] = {rows, columns}, source_shape[] = {count, columns};
-  float *numbers = room(count * columns, sizeof *numbers), *self = room(rows * columns, sizeof *self);
-  float *got = room(rows * columns, sizeof *got);
-  double *want = room(rows * columns, sizeof *want), *magnitude = room(rows * columns, sizeof *magnitude);
-  int64_t *index = room(count, sizeof *index), *terms = room(rows, sizeof *terms);
+  float *numbers = test_room(count * columns, sizeof *numbers), *self = test_room(rows * columns, sizeof *self);
+  float *got = test_room(rows * columns, sizeof *got);
+  double *want = test_room(rows * columns, sizeof *want), *magnitude = test_room(rows * columns, sizeof *magnitude);
+  int64_t *index = test_room(count, sizeof *index), *terms = test_room(rows, sizeof *terms);
   uint64_t state = 1;
   for (int64_t i = 0; i < rows * columns; ++i) want[i] = magnitude[i] = self[i] = (float)i;
   for (int64_t i = 0; i < count; ++i) {

@@ -186,6 +186,12 @@ void test_read(test_host *host, const kw_tensor_ref *tensor, void *out, uint64_t
   assert_int_equal(host->stream_api->synchronize(host->device, host->stream, KW_WAIT_FOREVER), KW_OK);
 }
 
+void *test_room(int64_t count, size_t size) {
+  void *memory = calloc((size_t)count + 1, size);
+  assert_non_null(memory);
+  return memory;
+}
+
 kw_value test_tensor_arg(const kw_tensor_ref *tensor) {
   return tensor ? (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = tensor} : (kw_value){.tag = KW_TAG_NONE};
 }

@@ -53,6 +53,9 @@ void test_tensor_free(test_host *host, kw_tensor_ref *tensor);
 void test_read(test_host *host, const kw_tensor_ref *tensor, void *out, uint64_t size);
 uint32_t test_dtype_size(kw_dtype dtype);
 
+/* Zeros, to be freed. */
+void *test_room(int64_t count, size_t size);
+
 kw_value test_tensor_arg(const kw_tensor_ref *tensor);
 kw_value test_int_scalar(int64_t value);
 kw_value test_float_scalar(double value);

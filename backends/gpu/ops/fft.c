@@ -162,7 +162,7 @@ static void multiply(work *w, lines l, int64_t in_n, const kw_gpu_tensor *by) {
   kw_gpu_step_number(advance(w, &multiply_kernel, &to, by, l, (kw_fft){.in_n = in_n}), scale);
 }
 
-/* Passes of l.n, a power of two, from what is joined already: one, or all. */
+/* Passes of l.n, a power of two, from what is joined already on: one, or all. Returns what is joined then. */
 static int64_t run_lines(work *w, lines l, const kw_gpu_tensor *roots, bool forward, int64_t done) {
   double scale;
   const kw_gpu_tensor to = next_room(w, &scale), from = w->at;
@@ -191,8 +191,10 @@ static int64_t run_lines(work *w, lines l, const kw_gpu_tensor *roots, bool forw
 
 /* `roots`: those of l.n. */
 static void run_passes(work *w, lines l, const kw_gpu_tensor *roots, bool forward) {
-  for (int64_t done = 1; is_of_lines(w->plan, l.n); done = run_lines(w, l, roots, forward, done))
-    if (done == l.n) return;
+  if (is_of_lines(w->plan, l.n)) {
+    for (int64_t done = 1; done < l.n;) done = run_lines(w, l, roots, forward, done);
+    return;
+  }
   for (int64_t done = 1, radix; done < l.n; done *= radix) {
     double scale;
     kw_gpu_tensor to = next_room(w, &scale);

@@ -72,5 +72,5 @@ def test_exported(path, device):
         held.append((here.memory_stats().allocated, here.memory_stats().held))
     assert len(set(held)) == 1
     # What is kept for threads, or until a few calls release it together, goes up and down: the least of many times is what is never
-    # released. The first two are from when arrays of the process still grow. A tensor's handle a call is more than this.
+    # released, counted from the second on, as arrays of the process grow in the first. A tensor's handle a call is more than this.
     assert used[5] - used[1] < 4 * 50 * 128
