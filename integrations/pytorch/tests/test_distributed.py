@@ -86,8 +86,8 @@ futures = [dist.all_reduce(x + 1, async_op=True).get_future().then(lambda done: 
 
 
 def test_the_example_vendors_device(request, tmp_path):
-    """Collectives ask a device for copies alone. DDP asks for a product with a number as well, which this one does not
-    have, and cpu:0 does."""
+    """Collectives ask a device for copies alone. DDP asks for a product with a number as well, which this one makes of
+    others: nothing goes to cpu:0."""
     plugin = request.config.getoption("--vendor-npu")
     if plugin is None:
         pytest.skip("--vendor-npu says where its plugin is")
@@ -107,14 +107,13 @@ class Product(torch.nn.Module):
     def forward(self, x):
         return x @ self.weight
 
-torch_keyway.set_fallback("allow")
 torch.manual_seed(0)
 inputs, start = torch.randn(2, 8, 4), torch.randn(4, 3)
 model = torch.nn.parallel.DistributedDataParallel(Product(start.to(device)), device_ids=[device.index])
 model(inputs[rank].to(device)).sum().backward()
 gradient, = torch.autograd.grad((inputs.flatten(0, 1) @ start.requires_grad_()).sum() / 2, start)
 assert (model.module.weight.grad.cpu() - gradient).norm() <= 1e-6 * gradient.norm()
-assert set(torch_keyway.fallbacks()) == {"mul.Scalar"}
+assert torch_keyway.fallbacks() == {}
 dist.destroy_process_group()
 """, tmp_path, plugin):
         assert code == 0, text

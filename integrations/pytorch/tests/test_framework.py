@@ -265,16 +265,17 @@ def test_what_devices_did_is_in_the_profile(device, tmp_path):
     profile.export_chrome_trace(str(tmp_path / "trace.json"))
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
 
-    def one(category, name):
-        found, = [event for event in events if event.get("cat") == category and event["name"] == name]
-        return found
+    def found(category, name):
+        return [event for event in events if event.get("cat") == category and event["name"] == name]
 
     for op in ("mm", "sum"):
-        called, launched, ran = one("cpu_op", f"aten::{op}"), one("privateuse1_runtime", f"launch {op}"), one("kernel", op)
-        assert called["args"]["External id"] == launched["args"]["External id"] == ran["args"]["External id"]
-        assert called["ts"] <= launched["ts"] <= called["ts"] + called["dur"] and ran["pid"] == device.index
-        starts = [event["id"] for event in events if event["ph"] == "s" and event["ts"] == launched["ts"]]
-        assert starts == [event["id"] for event in events if event["ph"] == "f" and event["ts"] == ran["ts"]] != []
+        (called,), (launched,), kernels = found("cpu_op", f"aten::{op}"), found("privateuse1_runtime", f"launch {op}"), found("kernel", op)
+        assert called["ts"] <= launched["ts"] <= called["ts"] + called["dur"] and kernels != []
+        assert all(event["args"]["External id"] == called["args"]["External id"] for event in [launched, *kernels])
+        assert all(ran["pid"] == device.index for ran in kernels)
+        start, = (event["id"] for event in events if event["ph"] == "s" and event["ts"] == launched["ts"])
+        ends = [event["ts"] for event in events if event["ph"] == "f" and event["id"] == start]
+        assert ends == [ran["ts"] for ran in kernels]
     names = {(event["name"], event["args"]["name"]) for event in events if event["ph"] == "M" and event["pid"] == device.index
              and "name" in event["args"]}
     assert ("process_name", torch_keyway.keyway_name(device)) in names
