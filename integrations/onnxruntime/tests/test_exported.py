@@ -67,10 +67,11 @@ def test_exported(path, device):
     here, held, used = keyway.device(device), [], []
     gc.collect()
     here.trim_memory()  # what other tests have left is cut into pieces, which are counted, too
-    for _ in range(6):
-        used.append(min(heap() for _ in range(50) if session.run(None, inputs)))
+    for _ in range(12):
+        used.append(min(heap() for _ in range(25) if session.run(None, inputs)))
         held.append((here.memory_stats().allocated, here.memory_stats().held))
     assert len(set(held)) == 1
-    # What is kept for threads, or until a few calls release it together, goes up and down: the least of many times is what is never
-    # released, counted from the second on, as arrays of the process grow in the first. A tensor's handle a call is more than this.
-    assert used[5] - used[1] < 4 * 50 * 128
+    # What is kept for threads, or until a few calls release it together, goes up and down, so that the least of many times counts; and
+    # arrays of the process grow now and then, so that the middle of what is more each time does. A tensor's handle a call is more.
+    grown = sorted(after - before for before, after in zip(used, used[1:]))
+    assert grown[len(grown) // 2] < 25 * 64
