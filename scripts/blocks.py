@@ -263,6 +263,7 @@ def present_result(block, common):
 
 def record(block, passed, seconds, commit, inputs, output):
     fenced = re.sub("(?m)^```", " ```", output.rstrip())
+    fenced = fenced.replace(f"{ROOT}/", "").replace(str(ROOT), ".")  # pages name no place of a machine
     text = (f"## {block.name}\n\n{'Passed' if passed else 'Failed'} {datetime.now(timezone.utc):%F %T} UTC, "
             f"commit {commit}, inputs {inputs}, {seconds} s:\n`{block.command}`\n\n"
             f"```\n{fenced}\n```\n")

@@ -288,6 +288,13 @@ class Repository(unittest.TestCase):
         self.ran("run", "a")
         self.assertEqual(began, blocks.sections(self.root / "build/blocks/a.md")[0]["commit"])
 
+    def test_a_result_does_not_name_where_the_tree_lies(self):
+        self.write("build/before-a", 'echo "at $PWD/a/file, within $PWD"\n')
+        self.ran("run", "a")
+        text = (self.root / "build/blocks/a.md").read_text()
+        self.assertIn("\nat a/file, within .\n", text)
+        self.assertNotIn(str(self.root), text)
+
     def test_no_result_after_a_failure(self):
         self.ran("full")
         self.write("build/before-a", "exit 1\n")

@@ -131,7 +131,10 @@ class Top(unittest.TestCase):
 
     def in_terminal(self, end):
         """The status of `keyway top` in a terminal, after `end(terminal, process)`, and what it printed."""
-        terminal, its = pty.openpty()
+        try:
+            terminal, its = pty.openpty()
+        except OSError as error:  # as in a root without /dev/pts
+            self.skipTest(f"there is no terminal to be had here: {error}")
         before = termios.tcgetattr(its)
         process = subprocess.Popen([KEYWAY, "top"], env=self.environment, stdin=its, stdout=its, stderr=its,
                                    start_new_session=True)
