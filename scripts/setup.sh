@@ -28,7 +28,7 @@ rest=(
 )
 aarch64=(
   gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 libsleef-dev:arm64
-  qemu-user
+  libsodium23:arm64 qemu-user
 )
 
 packaging=(debhelper dpkg-dev fakeroot lintian debootstrap python3-sphinx python3-myst-parser furo)

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/wait.h>
 #include <time.h>
 
 /* Two suites, so that each says a line when it is done. */
@@ -16,12 +17,15 @@ static void contains(const char *text, const char *part) {
 }
 
 /* Waits until the program, which is not done before, has said this. */
-static void wait_for_output(const char *text) {
+static void wait_for_output(pid_t pid, const char *text) {
   bool there = false;
   while (!there) {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    siginfo_t ended = {0};
+    waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT); /* looked at first, so that all it said is there */
     char *output = read_file("output");
     there = strstr(output, text) != NULL;
+    if (!there && ended.si_pid == pid) fail_msg("the program ended before it said '%s': %s", text, output);
     free(output);
   }
 }
@@ -43,7 +47,7 @@ static char *read_without_times(const char *name) {
 static void stop_run(int signal_number, const char *report) {
   const pid_t pid = start(
       (const char *[]){OPTIONS, "--jobs", "1", "--json", in_folder(report), "--tap", in_folder("stopped.tap"), NULL});
-  wait_for_output("memory: "); /* the ops take seconds from here on */
+  wait_for_output(pid, "memory: "); /* the ops take seconds from here on */
   kill(pid, signal_number);
   assert_int_equal(finish(pid), 128 + signal_number);
 }
