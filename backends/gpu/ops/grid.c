@@ -12,15 +12,20 @@
 #include "kernels/grid_args.kw"
 #include "kernels/taps_args.kw"
 
-static const kw_gpu_module grid_module = {"grid",
-                                          KW_GPU_BY_DTYPE,
-                                          KW_DTYPES_FLOAT,
-                                          {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args,
-                                           kw_gpu_source_taps, kw_gpu_source_grid_args, kw_gpu_source_grid}};
+#define MODULE(name)                                                                               \
+  static const kw_gpu_module name##_module = {                                                     \
+      #name,                                                                                       \
+      KW_GPU_BY_DTYPE,                                                                             \
+      KW_DTYPES_FLOAT,                                                                             \
+      {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args, kw_gpu_source_taps, \
+       kw_gpu_source_grid_args, kw_gpu_source_grid_at, kw_gpu_source_##name}}
+MODULE(grid);
+MODULE(grid_backward);
 
 static const kw_gpu_kernel sample_kernel = {&grid_module, "kw_grid_kernel"};
-static const kw_gpu_kernel backward_kernel = {&grid_module, "kw_grid_backward_kernel"};
-static const kw_gpu_kernel keys_kernel = {&grid_module, "kw_grid_keys_kernel"};
+static const kw_gpu_kernel backward_kernel = {&grid_backward_module, "kw_grid_backward_kernel"};
+static const kw_gpu_kernel keys_kernel = {&grid_backward_module, "kw_grid_keys_kernel"};
+static const kw_gpu_kernel planes_kernel = {&grid_backward_module, "kw_grid_planes_kernel"};
 
 /* interpolation_mode, padding_mode and align_corners are arguments `rest` and after. */
 static kw_grid block_of(kw_gpu_plan *plan, const kw_gpu_tensor *input, const kw_gpu_tensor *grid,
@@ -75,8 +80,19 @@ static kw_gpu_tensor channels_last(const kw_gpu_tensor *image) {
   return view;
 }
 
-/* Every point of the grid goes to taps * taps elements of an image, with all its channels. */
-static void input_gradient(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *grid,
+/* Every point of the grid goes to taps * taps elements of an image, with all its channels. In vectors an item adds them
+ * up, elsewhere they are sorted by where they go. */
+static void add_planes(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *grid,
+                       const kw_gpu_tensor *grad, kw_grid block) {
+  const kw_dtype dtype = out->ref.dtype;
+  kw_gpu_tensor result = kw_gpu_staging(plan, out, kw_gpu_compute_dtype(dtype));
+  const int64_t parts = (block.input.shape[1] + KW_GRID_PLANES - 1) / KW_GRID_PLANES;
+  kw_gpu_step *step = launch(plan, &planes_kernel, dtype, (const kw_gpu_tensor *[4]){&result, grad, grid}, &block);
+  kw_gpu_step_parts(step, out->ref.numel > 0 ? block.input.shape[0] * parts : 0, 1);
+  kw_gpu_deliver(plan, &result, out);
+}
+
+static void scatter_points(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *grid,
                            const kw_gpu_tensor *grad, kw_grid block) {
   const int64_t fan = block.taps * block.taps, points = grid->ref.numel / 2, entries = points * fan;
   if (out->ref.numel == 0 || entries == 0) {
@@ -85,7 +101,6 @@ static void input_gradient(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw
   }
   kw_gpu_tensor keys = kw_gpu_temporary(plan, KW_I64, 1, &entries),
                 weights = kw_gpu_temporary(plan, kw_gpu_compute_dtype(out->ref.dtype), 1, &entries);
-  block.numel = points;
   launch(plan, &keys_kernel, out->ref.dtype, (const kw_gpu_tensor *[4]){&keys, &weights, grid}, &block);
   kw_gpu_scatter scatter = {.op = KW_SCATTER_SUM,
                             .out = channels_last(out),
@@ -104,11 +119,19 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor to_input = kw_gpu_output(plan, 0), to_grid = kw_gpu_output(plan, 1);
   kw_gpu_tensor grad = kw_gpu_input(plan, 0), input = kw_gpu_input(plan, 1), grid = kw_gpu_input(plan, 2);
   kw_grid block = block_of(plan, &input, &grid, &grad, 3);
-  if (kw_gpu_present(&to_input)) input_gradient(plan, &to_input, &grid, &grad, block);
+  const bool vectors = ((const kw_gpu_device *)plan->call->device)->vector_bytes > 0;
+  block.numel = grid.ref.numel / 2;
+  if (kw_gpu_present(&to_input)) (vectors ? add_planes : scatter_points)(plan, &to_input, &grid, &grad, block);
   if (!kw_gpu_present(&to_grid)) return;
   for (int d = 0; d < 4; ++d) block.grad_stride[d] = to_grid.ref.strides[d];
-  block.numel = to_grid.ref.numel;
-  launch(plan, &backward_kernel, to_grid.ref.dtype, (const kw_gpu_tensor *[4]){&to_grid, &input, &grid, &grad}, &block);
+  kw_gpu_step *step = launch(plan, &backward_kernel, to_grid.ref.dtype,
+                             (const kw_gpu_tensor *[4]){&to_grid, &input, &grid, &grad}, &block);
+  if (vectors) {
+    const int64_t points = block.result.shape[3] * block.result.shape[4];
+    kw_gpu_step_parts(step, block.result.shape[0] * ((points + KW_GRID_POINTS - 1) / KW_GRID_POINTS), 1);
+  } else {
+    kw_gpu_step_items(step, 2 * block.numel);
+  }
 }
 
 static const kw_gpu_op ops[] = {
@@ -117,4 +140,4 @@ static const kw_gpu_op ops[] = {
     {0},
 };
 
-const kw_gpu_family kw_gpu_grid_family = {ops, {&grid_module}};
+const kw_gpu_family kw_gpu_grid_family = {ops, {&grid_module, &grid_backward_module}};
