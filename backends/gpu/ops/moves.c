@@ -40,8 +40,7 @@ static bool is_flat(const kw_gpu_step *step, int64_t *out_numel) {
   return block.flat;
 }
 
-/* The integer of a size, which is moved in place of what has that; KW_DTYPE_NONE where there is none. */
-static kw_dtype integer_of(uint32_t size) {
+kw_dtype kw_gpu_moved_dtype(uint32_t size) {
   return size == 1 ? KW_U8 : size == 2 ? KW_I16 : size == 4 ? KW_I32 : size == 8 ? KW_I64 : KW_DTYPE_NONE;
 }
 
@@ -68,7 +67,7 @@ static void copy_words(kw_gpu_step *step, uint32_t size) {
 
 static void copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
   const kw_gpu_device *device = plan->call->device;
-  const kw_dtype dtype = to->ref.dtype, moved = integer_of(kw_gpu_dtype_size(dtype));
+  const kw_dtype dtype = to->ref.dtype, moved = kw_gpu_moved_dtype(kw_gpu_dtype_size(dtype));
   const bool runs = device->vector_bytes > 0 && moved != KW_DTYPE_NONE;
   int64_t numel;
   const kw_gpu_tensor *const in[] = {from};

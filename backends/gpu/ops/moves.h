@@ -9,6 +9,8 @@
 
 /* Copies, converting as copy_ does; `from` broadcasts by strides of 0 and has the shape of `to`. */
 void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from);
+/* The integer of so many bytes, which is moved in place of what has that size; KW_DTYPE_NONE where there is none. */
+kw_dtype kw_gpu_moved_dtype(uint32_t size);
 /* Sets every element to the number. */
 void kw_gpu_fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, double value);
 

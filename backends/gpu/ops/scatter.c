@@ -129,7 +129,7 @@ void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter) {
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
 /* Elements of argument 3 go where argument 2 says along dimension argument 1 of argument 0: each to a row of one. */
-static void scatter_lines(kw_gpu_plan *plan, int32_t op, bool with_self) {
+static kw_gpu_scatter scatter_along(kw_gpu_plan *plan, int32_t op, bool with_self) {
   kw_gpu_tensor index = kw_gpu_input(plan, 2), src = kw_gpu_input(plan, 3);
   kw_gpu_scatter s = {.op = op, .out = kw_gpu_output(plan, 0), .self = kw_gpu_input(plan, 0), .with_self = with_self};
   const uint32_t dim = kw_gpu_dim(plan, 1, s.self.ref.rank);
@@ -141,7 +141,24 @@ static void scatter_lines(kw_gpu_plan *plan, int32_t op, bool with_self) {
     s.line = s.self.ref.shape[dim];
     s.line_entries = index.ref.shape[dim];
   }
+  return s;
+}
+
+static void scatter_lines(kw_gpu_plan *plan, int32_t op, bool with_self) {
+  const kw_gpu_scatter s = scatter_along(plan, op, with_self);
   kw_gpu_scatter_rows(plan, &s);
+}
+
+bool kw_gpu_scatter_moves(kw_gpu_plan *plan) {
+  const kw_gpu_device *device = plan->call->device;
+  const kw_gpu_tensor self = kw_gpu_input(plan, 0), index = kw_gpu_input(plan, 2);
+  const kw_dtype moved = kw_gpu_moved_dtype(kw_gpu_dtype_size(self.ref.dtype));
+  const int64_t entries = index.ref.numel;
+  if (device->vector_bytes == 0 || moved == KW_DTYPE_NONE || entries == 0 || entries >= UINT32_MAX) return false;
+  kw_gpu_scatter s = scatter_along(plan, KW_SCATTER_LAST, true);
+  s.out.ref.dtype = s.self.ref.dtype = s.src.ref.dtype = moved;
+  kw_gpu_scatter_rows(plan, &s);
+  return true;
 }
 
 static void lower_scatter_add(kw_gpu_plan *plan, const kw_gpu_op *op) {

@@ -14,7 +14,7 @@
  * strides they have: entry number i is src[:, i / fan, :]. All have one dtype, in whose compute type each element of
  * `out` is reduced and then rounded once. */
 typedef struct kw_gpu_scatter {
-  int32_t op;         /* KW_SCATTER_SUM, ... */
+  int32_t op;         /* KW_SCATTER_SUM, ...; not KW_SCATTER_LAST, which kw_gpu_scatter_moves is for */
   kw_gpu_tensor out;  /* all of it is written */
   kw_gpu_tensor self; /* what rows that no entry goes to keep; without one they are 0 */
   bool with_self;     /* `self` is one number more of every row */
@@ -29,5 +29,9 @@ typedef struct kw_gpu_scatter {
 } kw_gpu_scatter;
 
 void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter);
+
+/* scatter.src's arguments: elements of `src` are moved to where an index says along a dimension, the last of several for
+ * a place stays. False, and nothing is added to the plan, on devices and for elements that it is not made for. */
+bool kw_gpu_scatter_moves(kw_gpu_plan *plan);
 
 #endif /* KEYWAY_GPU_SCATTER_H */

@@ -7,6 +7,7 @@
 #include "ops/index.h"
 #include "ops/moves.h"
 #include "ops/scatter.h"
+#include "ops/scatter.h"
 
 #include <string.h>
 
@@ -211,6 +212,7 @@ static void put(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor 
 
 static void lower_scatter(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
+  if (kw_gpu_scatter_moves(plan)) return;
   kw_gpu_tensor self = kw_gpu_input(plan, 0), index = kw_gpu_input(plan, 2), src = kw_gpu_input(plan, 3),
                 out = kw_gpu_output(plan, 0);
   const uint32_t rank = index.ref.rank;
