@@ -29,6 +29,7 @@ static const kw_gpu_kernel run_kernel = {&run_module, "kw_move_run_kernel"};
 static const kw_gpu_kernel copy_kernel = {&move_module, "kw_copy_kernel"};
 static const kw_gpu_kernel words_kernel = {&move_module, "kw_copy_words_kernel"};
 static const kw_gpu_kernel fill_kernel = {&move_module, "kw_fill_kernel"};
+static const kw_gpu_kernel spread_kernel = {&move_module, "kw_spread_kernel"};
 static const kw_gpu_kernel where_kernel = {&move_module, "kw_where_kernel"};
 static const kw_gpu_kernel convert_kernel = {&convert_module, "kw_convert_kernel"};
 
@@ -65,12 +66,23 @@ static void copy_words(kw_gpu_step *step, uint32_t size) {
   kw_gpu_step_items(step, block.numel);
 }
 
+/* Over and over, if the tensor has more. */
+static bool is_one_element(const kw_tensor_ref *ref) {
+  for (uint32_t d = 0; d < ref->rank; ++d)
+    if (ref->shape[d] > 1 && ref->strides[d] != 0) return false;
+  return true;
+}
+
 static void copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
   const kw_gpu_device *device = plan->call->device;
   const kw_dtype dtype = to->ref.dtype, moved = kw_gpu_moved_dtype(kw_gpu_dtype_size(dtype));
   const bool runs = device->vector_bytes > 0 && moved != KW_DTYPE_NONE;
   int64_t numel;
   const kw_gpu_tensor *const in[] = {from};
+  if (to->ref.numel > 1 && is_one_element(&from->ref)) {
+    kw_gpu_step_stretched(plan, &spread_kernel, dtype, to, in, 1);
+    return;
+  }
   kw_gpu_step *step = runs ? kw_gpu_step_elementwise(plan, &run_kernel, moved, to, in, 1)
                            : kw_gpu_step_stretched(plan, &copy_kernel, dtype, to, in, 1);
   if (is_flat(step, &numel)) {
