@@ -34,7 +34,8 @@ typedef struct made {
 } made;
 
 struct kw_gpu_programs {
-  pthread_mutex_t lock; /* guards the lists, and is held while something is built */
+  pthread_mutex_t building; /* held by the thread that builds: compilers do no better side by side */
+  pthread_mutex_t lock;     /* guards the lists, to which only that thread adds modules and kernels */
   built_list modules;
   built_list kernels;
   made *made;
@@ -49,6 +50,7 @@ kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver
     free(programs);
     return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a device's programs");
   }
+  pthread_mutex_init(&programs->building, NULL);
   pthread_mutex_init(&programs->lock, NULL);
   device->driver = driver;
   device->host = host;
@@ -70,34 +72,45 @@ void kw_gpu_device_finish(kw_gpu_device *device) {
   }
   free(programs->kernels.items);
   free(programs->modules.items);
+  pthread_mutex_destroy(&programs->building);
   pthread_mutex_destroy(&programs->lock);
   free(programs->identity);
   free(programs);
 }
 
-/* ---- The lists, under the lock ----------------------------------------------------------------------------------- */
+/* ---- The lists --------------------------------------------------------------------------------------------------- */
 
-static void *find_built(const built_list *list, const void *what, unsigned variant, int32_t opcode) {
-  for (size_t i = 0; i < list->count; ++i) {
+static void *find_built(struct kw_gpu_programs *programs, const built_list *list, const void *what, unsigned variant,
+                        int32_t opcode) {
+  void *handle = NULL;
+  pthread_mutex_lock(&programs->lock);
+  for (size_t i = 0; i < list->count && !handle; ++i) {
     const built *item = &list->items[i];
-    if (item->what == what && item->variant == variant && item->opcode == opcode) return item->handle;
+    if (item->what == what && item->variant == variant && item->opcode == opcode) handle = item->handle;
   }
-  return NULL;
+  pthread_mutex_unlock(&programs->lock);
+  return handle;
 }
 
 /* Room for one more; false when the host is out of memory. */
-static bool reserve(built_list *list) {
+static bool reserve(struct kw_gpu_programs *programs, built_list *list) {
   if (list->count < list->capacity) return true;
-  size_t capacity = list->capacity ? 2 * list->capacity : 32;
+  const size_t capacity = list->capacity ? 2 * list->capacity : 32;
+  pthread_mutex_lock(&programs->lock);
   built *items = realloc(list->items, capacity * sizeof *items);
-  if (!items) return false;
-  list->items = items;
-  list->capacity = capacity;
-  return true;
+  if (items) {
+    list->items = items;
+    list->capacity = capacity;
+  }
+  pthread_mutex_unlock(&programs->lock);
+  return items != NULL;
 }
 
-static void add_built(built_list *list, const void *what, unsigned variant, int32_t opcode, void *handle) {
+static void add_built(struct kw_gpu_programs *programs, built_list *list, const void *what, unsigned variant,
+                      int32_t opcode, void *handle) {
+  pthread_mutex_lock(&programs->lock);
   list->items[list->count++] = (built){what, variant, opcode, handle};
+  pthread_mutex_unlock(&programs->lock);
 }
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -151,21 +164,20 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
   return KW_OK;
 }
 
-static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel, unsigned variant, int32_t opcode,
-                             void **out_kernel) {
+/* By the thread that builds. */
+static kw_status build_kernel(kw_gpu_device *device, const kw_gpu_kernel *kernel, unsigned variant, int32_t opcode,
+                              void **out_kernel) {
   struct kw_gpu_programs *programs = device->programs;
-  *out_kernel = find_built(&programs->kernels, kernel, variant, opcode);
-  if (*out_kernel) return KW_OK;
-  if (!reserve(&programs->modules) || !reserve(&programs->kernels))
+  if (!reserve(programs, &programs->modules) || !reserve(programs, &programs->kernels))
     return device->host->set_error(device->host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
-  void *module = find_built(&programs->modules, kernel->module, variant, opcode);
+  void *module = find_built(programs, &programs->modules, kernel->module, variant, opcode);
   if (!module) {
     kw_status status = build_module(device, kernel->module, variant, opcode, &module);
     if (status != KW_OK) return status;
-    add_built(&programs->modules, kernel->module, variant, opcode, module);
+    add_built(programs, &programs->modules, kernel->module, variant, opcode, module);
   }
   kw_status status = device->driver->kernel_create(device, module, kernel->function, out_kernel);
-  if (status == KW_OK) add_built(&programs->kernels, kernel, variant, opcode, *out_kernel);
+  if (status == KW_OK) add_built(programs, &programs->kernels, kernel, variant, opcode, *out_kernel);
   return status;
 }
 
@@ -174,9 +186,14 @@ kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel,
   const unsigned variant = kw_gpu_module_variant(kernel->module, dtype);
   /* On CPUs, where a function of vectors is compiled anew wherever it is called; integers have none. */
   if (device->vector_bytes == 0 || !(KW_DTYPES_FLOAT & KW_DTYPE_BIT(dtype))) opcode = -1;
-  pthread_mutex_lock(&device->programs->lock);
-  kw_status status = find_locked(device, kernel, variant, opcode, out_kernel);
-  pthread_mutex_unlock(&device->programs->lock);
+  struct kw_gpu_programs *programs = device->programs;
+  *out_kernel = find_built(programs, &programs->kernels, kernel, variant, opcode);
+  if (*out_kernel) return KW_OK;
+  kw_status status = KW_OK;
+  pthread_mutex_lock(&programs->building);
+  *out_kernel = find_built(programs, &programs->kernels, kernel, variant, opcode); /* another thread may have */
+  if (!*out_kernel) status = build_kernel(device, kernel, variant, opcode, out_kernel);
+  pthread_mutex_unlock(&programs->building);
   return status;
 }
 

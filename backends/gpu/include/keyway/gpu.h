@@ -233,7 +233,7 @@ struct kw_gpu_driver {
 
   /* ---- Programs and launches ---- */
 
-  /* Modules and kernels are made under the kit's lock and live until their device is closed. */
+  /* Modules and kernels are made by one thread at a time for a device, and live until that is closed. */
 
   /* Defines the kernels' dialect in the runtime's language: kw_gpu_prelude_opencl, or one like it. */
   const char *prelude;
