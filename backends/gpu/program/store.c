@@ -4,6 +4,7 @@
  */
 #include "program/store.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -44,8 +45,8 @@ void kw_gpu_store_key_make(kw_gpu_store_key *out_key, const char *identity, cons
 
 /* ---- Where ------------------------------------------------------------------------------------------------------- */
 
-/* False when modules are not kept. */
-static bool find_directory(char path[PATH_MAX]) {
+/* Where modules are kept; false when they are not. */
+static bool find_cache(char path[PATH_MAX]) {
   const char *own = secure_getenv("KEYWAY_MODULE_CACHE");
   const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
   int length;
@@ -62,6 +63,18 @@ static bool find_directory(char path[PATH_MAX]) {
   return length > 0 && length < PATH_MAX;
 }
 
+/* What came with the plugin that this code is in, and whose that is. */
+static bool find_shipped(char path[PATH_MAX], uid_t *out_owner) {
+  const char *own = secure_getenv("KEYWAY_MODULE_CACHE");
+  Dl_info plugin;
+  struct stat file;
+  if ((own && strcmp(own, "off") == 0) || !dladdr(magic, &plugin) || stat(plugin.dli_fname, &file) != 0) return false;
+  const char *end = strrchr(plugin.dli_fname, '.');
+  const int stem = end && strcmp(end, ".so") == 0 ? (int)(end - plugin.dli_fname) : (int)strlen(plugin.dli_fname);
+  *out_owner = file.st_uid;
+  return snprintf(path, PATH_MAX, "%.*s.modules", stem, plugin.dli_fname) < PATH_MAX;
+}
+
 /* Makes the directories of `path` that are missing. */
 static void make_directories(char *path) {
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -74,12 +87,10 @@ static void make_directories(char *path) {
 /* Room for a directory, a digest in hexadecimal, and the end of a temporary name. */
 #define NAME_MAX_LENGTH (PATH_MAX + 80)
 
-static bool find_file(const kw_gpu_store_key *key, char path[NAME_MAX_LENGTH]) {
-  char directory[PATH_MAX], hex[65];
-  if (!find_directory(directory)) return false;
+static void name_file(const char *directory, const kw_gpu_store_key *key, char path[NAME_MAX_LENGTH]) {
+  char hex[65];
   for (int i = 0; i < 32; ++i) snprintf(hex + 2 * (size_t)i, 3, "%02x", key->digest[i]);
   snprintf(path, NAME_MAX_LENGTH, "%s/%s", directory, hex);
-  return true;
 }
 
 /* ---- Reading and writing ----------------------------------------------------------------------------------------- */
@@ -104,12 +115,12 @@ static bool write_all(int file, const void *bytes, size_t size) {
   return true;
 }
 
-/* The bytes of an open file, NULL for one that cannot be trusted. */
-static void *read_trusted(int file, const kw_gpu_store_key *key, size_t *out_size) {
+/* The bytes of an open file, NULL for one that is not the owner's or cannot be trusted otherwise. */
+static void *read_trusted(int file, uid_t owner, const kw_gpu_store_key *key, size_t *out_size) {
   struct stat info;
   header head;
   uint8_t digest[32];
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & S_IWOTH) ||
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != owner || (info.st_mode & S_IWOTH) ||
       !read_all(file, &head, sizeof head) || memcmp(head.magic, magic, sizeof magic) != 0 ||
       memcmp(head.key, key->digest, sizeof head.key) != 0 || head.size > SIZE_LIMIT ||
       (uint64_t)info.st_size != sizeof head + head.size)
@@ -126,13 +137,21 @@ static void *read_trusted(int file, const kw_gpu_store_key *key, size_t *out_siz
   return NULL;
 }
 
-bool kw_gpu_store_read(const kw_gpu_store_key *key, void **out_bytes, size_t *out_size) {
+static void *read_from(const char *directory, uid_t owner, const kw_gpu_store_key *key, size_t *out_size) {
   char path[NAME_MAX_LENGTH];
-  if (!find_file(key, path)) return false;
+  name_file(directory, key, path);
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0) return false;
-  *out_bytes = read_trusted(file, key, out_size);
+  if (file < 0) return NULL;
+  void *bytes = read_trusted(file, owner, key, out_size);
   close(file);
+  return bytes;
+}
+
+bool kw_gpu_store_read(const kw_gpu_store_key *key, void **out_bytes, size_t *out_size) {
+  char directory[PATH_MAX];
+  uid_t owner;
+  *out_bytes = find_cache(directory) ? read_from(directory, geteuid(), key, out_size) : NULL;
+  if (!*out_bytes && find_shipped(directory, &owner)) *out_bytes = read_from(directory, owner, key, out_size);
   return *out_bytes != NULL;
 }
 
@@ -153,10 +172,11 @@ static bool give_name(int file, const char *temporary) {
 }
 
 void kw_gpu_store_write(const kw_gpu_store_key *key, const void *bytes, size_t size) {
-  char path[NAME_MAX_LENGTH], temporary[NAME_MAX_LENGTH + 24];
+  char directory[PATH_MAX], path[NAME_MAX_LENGTH], temporary[NAME_MAX_LENGTH + 24];
   bool named;
   header head = {.size = size};
-  if (size > SIZE_LIMIT || !find_file(key, path)) return;
+  if (size > SIZE_LIMIT || !find_cache(directory)) return;
+  name_file(directory, key, path);
   memcpy(head.magic, magic, sizeof magic);
   memcpy(head.key, key->digest, sizeof head.key);
   hash(bytes, size, head.digest);

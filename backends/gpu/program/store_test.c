@@ -152,6 +152,31 @@ static void without_a_place_nothing_is_kept(void **state) {
   assert_int_equal(read_back(&key), 0);
 }
 
+/* Beside this program, as beside a plugin. */
+static void what_came_with_the_plugin_is_read(void **state) {
+  (void)state;
+  kw_gpu_store_key key = key_of("shipped"), other = key_of("not shipped");
+  char cache[96], program[512], shipped[600], file[700];
+  snprintf(cache, sizeof cache, "%s", getenv("KEYWAY_MODULE_CACHE"));
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  assert_true(length > 0);
+  program[length] = '\0';
+  snprintf(shipped, sizeof shipped, "%s.modules", program);
+  setenv("KEYWAY_MODULE_CACHE", shipped, 1);
+  kw_gpu_store_write(&key, payload, sizeof payload);
+  snprintf(file, sizeof file, "%s%s", shipped, strrchr(file_of(&key), '/'));
+  setenv("KEYWAY_MODULE_CACHE", cache, 1);
+  assert_int_equal(read_back(&key), sizeof payload);
+  assert_int_equal(read_back(&other), 0);
+  setenv("KEYWAY_MODULE_CACHE", "off", 1);
+  assert_int_equal(read_back(&key), 0);
+  setenv("KEYWAY_MODULE_CACHE", cache, 1);
+  assert_int_equal(chmod(file, 0666), 0);
+  assert_int_equal(read_back(&key), 0);
+  assert_int_equal(unlink(file), 0);
+  assert_int_equal(rmdir(shipped), 0);
+}
+
 /* Writers of two payloads of different sizes under one key, and a reader: it sees the one or the other, whole. */
 static void processes_at_once_see_whole_files(void **state) {
   (void)state;
@@ -211,6 +236,7 @@ int main(void) {
       cmocka_unit_test(damaged_files_are_not_there),
       cmocka_unit_test(foreign_files_are_not_there),
       cmocka_unit_test(without_a_place_nothing_is_kept),
+      cmocka_unit_test(what_came_with_the_plugin_is_read),
       cmocka_unit_test(processes_at_once_see_whole_files),
       cmocka_unit_test(a_process_that_ends_while_it_writes_leaves_nothing),
   };
