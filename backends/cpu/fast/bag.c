@@ -20,7 +20,8 @@ enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 #define WIDTH 256      /* columns that are made at once */
 #define I64 3          /* as a size to move */
 #define LINE 64        /* bytes of a cache */
-#define LISTED 64      /* rows that are found, and asked for, before the first of them is read: whole folds */
+#define LISTED 64      /* rows that are found before the first of them is read: whole folds */
+#define AHEAD 16       /* indices between one whose row is found and one whose row is asked for */
 #define FETCHED 256    /* bytes that are asked for of each: what follows the processor sees itself */
 #define SCALED_CALLS 2 /* of add_lines, whose terms follow each other, before totals take the sum */
 
@@ -49,23 +50,20 @@ typedef struct bag_run {
   list indices, offsets, scales; /* scales.at: NULL if there are none */
   int64_t count, starts;         /* of indices, of offsets */
   int64_t mode, padding, row_step, column_step;
+  bool is_lanes; /* rows of the table are lanes as they lie there */
   struct {
     char *base;
     int64_t step[2];
   } outs[4]; /* what becomes of the bags, and where elements of it lie */
 } bag_run;
 
-/* A row of the table that waits: from `column` on, and which index it is. */
-typedef struct bag_row {
-  const char *at;
-  int64_t place; /* of the index in the list */
-} bag_row;
-
 /* A thread's bag: indices `next` to end - 1 are still to be taken, for columns [column, column + width). */
 typedef struct bag {
   const bag_run *run;
   int64_t next, end, column, width;
-  bag_row listed[LISTED];
+  int64_t listed;         /* rows that wait; -1: they are still to be listed */
+  const void *at[LISTED]; /* where they begin, from `column` on; behind them up to a whole fold `nothing` */
+  int64_t place[LISTED];  /* of their indices in the list */
   _Alignas(64) char lanes[KW_FOLD_ROWS][WIDTH * KW_LANE_BYTES]; /* of rows that do not lie there as lanes */
   _Alignas(64) char best[WIDTH * KW_LANE_BYTES];                /* or the sum */
   union {
@@ -112,37 +110,53 @@ static int64_t count_rows(const bag_run *run, int64_t begin, int64_t end) {
     are_there &= (uint64_t)index < rows;
     count += index != padding;
   }
-  if (are_there) return count;
-  kw_selection_blame(run->call, 1);
-  return -1;
+  return are_there ? count : -1;
 }
 
-/* Lists the rows of the next indices but padding, and returns how many. Processors do not foresee where they are, so
- * they are asked for here. */
-static int64_t list_rows(bag *b) {
+/* Lists the rows of the next indices but padding, and returns how many; -1 where an index is out of range. Processors
+ * do not foresee where rows are, so those of indices further on, be they another bag's, are asked for here. */
+static inline int64_t list_numbers(bag *b, bool is_i64, bool fetches_all) {
   const bag_run *run = b->run;
-  const list indices = run->indices;
-  const int64_t step = run->row_step, padding = run->padding, fetched = kw_least(b->width * run->column_step, FETCHED);
-  const char *base = run->base + b->column * run->column_step;
+  const int64_t step = run->row_step, padding = run->padding, number_step = run->indices.step;
+  const int64_t fetched = fetches_all ? FETCHED : kw_least(b->width * run->column_step, FETCHED);
+  const uint64_t rows = (uint64_t)run->rows;
+  const char *base = run->base + b->column * run->column_step, *number = run->indices.at + b->next * number_step;
   int64_t count = 0, i = b->next;
-  for (; i < b->end && count < LISTED; i++) {
-    const int64_t index = int_at(&indices, i);
-    const char *at = base + index * step;
-    b->listed[count] = (bag_row){at, i};
-    if (index == padding) continue;
-    count++;
-    for (int64_t byte = 0; byte < fetched; byte += LINE) __builtin_prefetch(at + byte);
+  bool are_there = true;
+  for (; i < b->end && count < LISTED; i++, number += number_step) {
+    const void *at = number;
+    const int64_t index = is_i64 ? *(const int64_t *)at : *(const int32_t *)at;
+    const char *row = base + index * step;
+    const void *later = number + (i + AHEAD < run->count ? AHEAD * number_step : 0);
+    const char *asked = base + (is_i64 ? *(const int64_t *)later : *(const int32_t *)later) * step;
+    are_there &= (uint64_t)index < rows;
+    b->at[count] = row;
+    b->place[count] = i;
+    count += index != padding;
+    for (int64_t byte = 0; byte < fetched; byte += LINE) __builtin_prefetch(asked + byte);
   }
+  for (int64_t k = count; k % KW_FOLD_ROWS != 0; k++) b->at[k] = b->nothing;
   b->next = i;
-  return count;
+  return are_there ? count : -1;
+}
+
+static int64_t list_rows(bag *b) {
+  const bool fetches_all = b->width * b->run->column_step >= FETCHED;
+  if (!b->run->indices.is_i64) return list_numbers(b, false, false);
+  return fetches_all ? list_numbers(b, true, true) : list_numbers(b, true, false);
+}
+
+/* The number of rows that wait, listed anew where they have been taken. */
+static int64_t next_rows(bag *b) {
+  const int64_t listed = b->listed;
+  b->listed = -1;
+  return listed >= 0 ? listed : list_rows(b);
 }
 
 /* The columns of a listed row as lanes. */
 static inline const void *lanes_of(bag *b, int64_t number) {
-  const kw_port *port = &b->run->plan->port;
-  const char *at = b->listed[number].at;
-  if (kw_port_is_lanes(port, b->run->column_step)) return at;
-  kw_port_read(port, b->lanes[number % KW_FOLD_ROWS], at, b->run->column_step, b->width);
+  if (b->run->is_lanes) return b->at[number];
+  kw_port_read(&b->run->plan->port, b->lanes[number % KW_FOLD_ROWS], b->at[number], b->run->column_step, b->width);
   return b->lanes[number % KW_FOLD_ROWS];
 }
 
@@ -150,15 +164,18 @@ static inline const void *lanes_of(bag *b, int64_t number) {
 static void add_rows(bag *b, int64_t first, int64_t count) {
   const bag_run *run = b->run;
   const kw_port *port = &run->plan->port;
-  const void *rows[KW_FOLD_ROWS];
-  for (int64_t k = 0; k < KW_FOLD_ROWS; k++) rows[k] = k < count ? lanes_of(b, first + k) : b->nothing;
+  const void *read[KW_FOLD_ROWS], *const *rows = b->at + first;
+  if (!run->is_lanes) {
+    for (int64_t k = 0; k < KW_FOLD_ROWS; k++) read[k] = k < count ? lanes_of(b, first + k) : b->nothing;
+    rows = read;
+  }
   if (!run->scales.at) {
     run->isa->folds[KW_FOLD_SUM][port->lane].rows(b->best, rows, b->width);
     return;
   }
   const int64_t size = kw_lane_size(port->lane);
   for (int64_t k = 0; k < count; k++) {
-    kw_port_read(port, b->factors + k * size, run->scales.at + b->listed[first + k].place * run->scales.step, 0, 1);
+    kw_port_read(port, b->factors + k * size, run->scales.at + b->place[first + k] * run->scales.step, 0, 1);
   }
   memset(b->factors + count * size, 0, (size_t)((KW_FOLD_ROWS - count) * size));
   run->isa->product[port->lane].add_lines(b->best, b->factors, rows, b->width);
@@ -176,7 +193,7 @@ static void sum_rows(bag *b, int64_t divisor) {
   uint32_t calls = 0;
   bool has_totals = false;
   memset(b->best, 0, bytes);
-  for (int64_t count; (count = list_rows(b)) > 0;) {
+  for (int64_t count; (count = next_rows(b)) > 0;) {
     for (int64_t i = 0; i < count; i += KW_FOLD_ROWS, calls++) {
       if (calls == most) {
         for (int64_t k = 0; k < b->width && !has_totals; k++) fold->start(&b->totals[k]);
@@ -207,9 +224,9 @@ static void pick_rows(bag *b) {
   bool is_first = true;
   memset(b->best, 0, bytes);
   memset(&b->places, 0, bytes);
-  for (int64_t count; (count = list_rows(b)) > 0;) {
+  for (int64_t count; (count = next_rows(b)) > 0;) {
     for (int64_t i = 0; i < count; i++) {
-      const int64_t index = int_at(&run->indices, b->listed[i].place);
+      const int64_t index = int_at(&run->indices, b->place[i]);
       if (is_first) {
         memcpy(b->best, lanes_of(b, i), bytes);
         kw_lanes_fill(&b->places, &index, places, b->width);
@@ -233,14 +250,20 @@ static void run_bag(bag *b, int64_t number) {
   const int64_t first = start_of(run, number), columns = run->table->shape[1];
   b->next = first;
   b->end = start_of(run, number + 1);
-  const int64_t count = count_rows(run, first, b->end);
-  if (count < 0) return;
+  b->column = 0;
+  b->width = kw_least(columns, WIDTH);
+  b->listed = b->end - first <= LISTED ? list_rows(b) : -1;
+  const int64_t count = b->end - first <= LISTED ? b->listed : count_rows(run, first, b->end);
+  if (count < 0) {
+    kw_selection_blame(run->call, 1);
+    return;
+  }
   run->isa->move[I64](element_of(run, 1, first, 0), run->outs[1].step[0], (const char *)&number, 0, b->end - first);
   *(int64_t *)(void *)element_of(run, 2, number, 0) = count;
   if (run->mode != BAG_MAX) *(int64_t *)(void *)element_of(run, 3, number, 0) = 0;
   for (b->column = 0; b->column < columns; b->column += b->width) {
     b->width = kw_least(columns - b->column, WIDTH);
-    b->next = first;
+    if (b->listed < 0) b->next = first;
     if (run->mode == BAG_MAX) {
       pick_rows(b);
       store_places(b, element_of(run, 3, number, b->column), run->outs[3].step[1]);
@@ -299,6 +322,7 @@ static kw_status run_embedding_bag(const kw_host_api *host, const kw_call *call,
   if (args[6].tag == KW_TAG_TENSOR) run.scales = list_of(args[6].u.tensor);
   run.row_step = kw_loop_step(table, 0);
   run.column_step = kw_loop_step(table, 1);
+  run.is_lanes = kw_port_is_lanes(&run.plan->port, run.column_step);
   for (int k = 0; k < 4; k++) {
     const kw_tensor_ref *out = call->outs[k];
     run.outs[k].base = kw_walk_base(out);
