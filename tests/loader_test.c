@@ -412,9 +412,19 @@ static void load_without_home(void) {
   load_plain();
 }
 
+static void load_with_missing_home(void) {
+  char home[64];
+  snprintf(home, sizeof home, "/tmp/keyway-no-home-%d", (int)getpid());
+  setenv("HOME", home, 1);
+  unsetenv("XDG_CACHE_HOME");
+  load_plain();
+  CHECK(access(home, F_OK) != 0);
+}
+
 static void no_home_means_no_cache(void **state) {
   (void)state;
   run_child(load_without_home);
+  run_child(load_with_missing_home);
 }
 
 /* ---- The helper -------------------------------------------------------------------------------------------------- */

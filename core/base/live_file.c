@@ -4,6 +4,8 @@
  */
 #include "base/live_file.h"
 
+#include "base/home.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,10 +16,11 @@
 #include <unistd.h>
 
 static bool folder_name(char *path, size_t size) {
-  static const char *const places[][2] = {
-      {"XDG_RUNTIME_DIR", "keyway"}, {"XDG_CACHE_HOME", "keyway/live"}, {"HOME", ".cache/keyway/live"}};
+  const char *const places[][2] = {{secure_getenv("XDG_RUNTIME_DIR"), "keyway"},
+                                   {secure_getenv("XDG_CACHE_HOME"), "keyway/live"},
+                                   {kw_home(), ".cache/keyway/live"}};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
-    const char *base = secure_getenv(places[i][0]);
+    const char *base = places[i][0];
     if (base != NULL && base[0] == '/') return (size_t)snprintf(path, size, "%s/%s", base, places[i][1]) < size;
   }
   return false;

@@ -5,6 +5,7 @@
 #include "plugin/cache_folder.h"
 
 #include "base/error.h"
+#include "base/home.h"
 #include "base/log.h"
 #include "plugin/safe_path.h"
 
@@ -20,8 +21,8 @@
 static bool folder_name(char *path, size_t size) {
   const char *base = secure_getenv("XDG_CACHE_HOME");
   if (base != NULL && base[0] == '/') return (size_t)snprintf(path, size, "%s/keyway", base) < size;
-  const char *home = secure_getenv("HOME");
-  return home != NULL && home[0] == '/' && (size_t)snprintf(path, size, "%s/.cache/keyway", home) < size;
+  const char *home = kw_home();
+  return home != NULL && (size_t)snprintf(path, size, "%s/.cache/keyway", home) < size;
 }
 
 static bool make_folders(char *path) {

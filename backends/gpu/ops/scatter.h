@@ -30,8 +30,8 @@ typedef struct kw_gpu_scatter {
 
 void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter);
 
-/* scatter.src's arguments: elements of `src` are moved to where an index says along a dimension, the last of several for
- * a place stays. False, and nothing is added to the plan, on devices and for elements that it is not made for. */
+/* scatter.src's arguments: elements of `src` are moved to where an index says along a dimension, the last of several
+ * for a place stays. False, and nothing is added to the plan, on devices and for elements that it is not made for. */
 bool kw_gpu_scatter_moves(kw_gpu_plan *plan);
 
 #endif /* KEYWAY_GPU_SCATTER_H */

@@ -49,13 +49,14 @@ void kw_gpu_store_key_make(kw_gpu_store_key *out_key, const char *identity, cons
 static bool find_cache(char path[PATH_MAX]) {
   const char *own = secure_getenv("KEYWAY_MODULE_CACHE");
   const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+  struct stat folder;
   int length;
   if (own && own[0]) {
     if (strcmp(own, "off") == 0) return false;
     length = snprintf(path, PATH_MAX, "%s", own);
   } else if (cache && cache[0] == '/') {
     length = snprintf(path, PATH_MAX, "%s/keyway/modules", cache);
-  } else if (home && home[0] == '/') {
+  } else if (home && home[0] == '/' && stat(home, &folder) == 0 && S_ISDIR(folder.st_mode)) {
     length = snprintf(path, PATH_MAX, "%s/.cache/keyway/modules", home);
   } else {
     return false;

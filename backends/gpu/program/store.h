@@ -2,9 +2,9 @@
  *
  * Built modules on disk, for runtimes that keep none themselves: in $KEYWAY_MODULE_CACHE, else in
  * $XDG_CACHE_HOME/keyway/modules or ~/.cache/keyway/modules; and, to be read only, those that came with the plugin
- * NAME.so, in NAME.modules beside it. KEYWAY_MODULE_CACHE=off keeps none, and reads none. The directories may be deleted
- * at any time. A file is trusted only when it is the user's own, or with the plugin its owner's, whole, and for this very
- * key: a driver never sees other bytes. What cannot be read or written is as if it were not there.
+ * NAME.so, in NAME.modules beside it. KEYWAY_MODULE_CACHE=off keeps none, and reads none. The directories may be
+ * deleted at any time. A file is trusted only when it is the user's own, or with the plugin its owner's, whole, and for
+ * this very key: a driver never sees other bytes. What cannot be read or written is as if it were not there.
  */
 #ifndef KEYWAY_GPU_STORE_H
 #define KEYWAY_GPU_STORE_H
