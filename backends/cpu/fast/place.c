@@ -72,16 +72,16 @@ static void join_rows(void *user, int64_t begin, int64_t end) {
   if (run->streams) run->isa->stream_end();
 }
 
-/* How many rows of the result have a part of each tensor, if all are dense and of one dtype; otherwise 1. */
+/* How many rows of the result have a part of each tensor, if all are dense and of one dtype; otherwise 0. */
 static int64_t count_joined_rows(const kw_value *list, const kw_tensor_ref *out, int64_t dim) {
   int64_t rows = 1;
   bool joins = out->numel > 0 && kw_strided_is_dense(out);
   for (int64_t d = 0; d < dim; d++) rows *= out->shape[d];
-  for (uint32_t k = 0; k < list->count && rows > 1 && joins; k++) {
+  for (uint32_t k = 0; k < list->count && joins; k++) {
     const kw_tensor_ref *entry = list->u.tensors[k];
     joins = entry->dtype == out->dtype && (entry->numel == 0 || kw_strided_is_dense(entry));
   }
-  return joins ? rows : 1;
+  return joins ? rows : 0;
 }
 
 static kw_status run_cat(const kw_host_api *host, const kw_call *call, const void *plan) {
@@ -91,7 +91,7 @@ static kw_status run_cat(const kw_host_api *host, const kw_call *call, const voi
   const int64_t rows = count_joined_rows(list, out, dim);
   kw_status status = KW_OK;
   (void)plan;
-  if (rows > 1) {
+  if (rows > 1 || (rows == 1 && out->numel <= GRAIN)) {
     const int64_t width = out->numel / rows, size = (int64_t)kw_number_size(out->dtype);
     joined_rows run = {list, out, kw_fast_isa(), rows, width * size, out->numel >= KW_LOOP_PAST_BYTES / size};
     return host->parallel_for(host->ctx, rows, 1 + GRAIN / width, join_rows, &run);
