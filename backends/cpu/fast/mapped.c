@@ -6,6 +6,7 @@
 #include "fast.h"
 
 #include "loop.h"
+#include "number.h"
 #include "place.h"
 #include "sizes.h"
 #include "strided.h"
@@ -98,49 +99,81 @@ typedef struct mapped_run {
   uint32_t last;              /* dimension: that of rows, */
   int64_t to_step, from_step; /* where these are the steps */
   uint32_t size;              /* kw_strided_size */
-  kw_move_fn move;
+  const kw_isa *isa;
 } mapped_run;
 
-/* A row of the result: what lies in order, between two ends of which each element has a place of its own. */
-#define ROW(name, T)                                                                                     \
-  static void name(const mapped_run *run, char *to, const char *from) {                                  \
-    const mapped_axis *axis = &run->axes[run->last];                                                     \
-    const int64_t *offsets = axis->offsets, n = axis->end - axis->begin, step = run->to_step;            \
-    for (int64_t i = 0; i < axis->begin; i++)                                                            \
-      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);                     \
-    if (n > 0) run->move(to + axis->begin * step, step, from + offsets[axis->begin], run->from_step, n); \
-    for (int64_t i = axis->end; i < run->out->shape[run->last]; i++)                                     \
-      *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);                     \
-  }
-ROW(row_1, uint8_t)
-ROW(row_2, uint16_t)
-ROW(row_4, uint32_t)
-ROW(row_8, uint64_t)
-ROW(row_16, kw_pair)
-static void (*const rows[KW_MOVE_SIZES])(const mapped_run *run, char *to, const char *from) = {row_1, row_2, row_4,
-                                                                                               row_8, row_16};
+/* Rows of the result that follow each other, and what they are taken from. */
+typedef struct mapped_rows {
+  char *to;
+  const char *from;
+  int64_t to_pitch, from_pitch, count;
+} mapped_rows;
 
-/* Rows [begin, end) of the result. */
+/* The elements [begin, end) of rows, each from a place of its own. */
+#define EACH(name, T)                                                                            \
+  static void name(const mapped_run *run, const mapped_rows *rows, int64_t begin, int64_t end) { \
+    const int64_t *offsets = run->axes[run->last].offsets, step = run->to_step;                  \
+    for (int64_t r = 0; r < rows->count; r++) {                                                  \
+      char *to = rows->to + r * rows->to_pitch;                                                  \
+      const char *from = rows->from + r * rows->from_pitch;                                      \
+      for (int64_t i = begin; i < end; i++)                                                      \
+        *(T *)(void *)(to + i * step) = *(const T *)(const void *)(from + offsets[i]);           \
+    }                                                                                            \
+  }
+EACH(each_1, uint8_t)
+EACH(each_2, uint16_t)
+EACH(each_4, uint32_t)
+EACH(each_8, uint64_t)
+EACH(each_16, kw_pair)
+
+/* What lies in order, between two ends of which each element has a place of its own. */
+static void map_rows(const mapped_run *run, const mapped_rows *rows) {
+  static void (*const each[KW_MOVE_SIZES])(const mapped_run *run, const mapped_rows *rows, int64_t begin,
+                                           int64_t end) = {each_1, each_2, each_4, each_8, each_16};
+  const mapped_axis *axis = &run->axes[run->last];
+  const int64_t n = axis->end - axis->begin, size = (int64_t)kw_number_size(run->out->dtype);
+  char *to = rows->to + axis->begin * run->to_step;
+  const char *from = n > 0 ? rows->from + axis->offsets[axis->begin] : NULL;
+  if (axis->begin > 0) each[run->size](run, rows, 0, axis->begin);
+  if (n > 0 && run->to_step == size && run->from_step == size) {
+    run->isa->copy_rows(to, rows->to_pitch, from, rows->from_pitch, n * size, rows->count);
+  } else {
+    for (int64_t r = 0; r < rows->count && n > 0; r++, to += rows->to_pitch, from += rows->from_pitch) {
+      run->isa->move[run->size](to, run->to_step, from, run->from_step, n);
+    }
+  }
+  if (axis->end < run->out->shape[run->last]) each[run->size](run, rows, axis->end, run->out->shape[run->last]);
+}
+
+/* Rows [begin, end) of the result: those together that are taken from rows which follow each other. */
 static void run_rows(void *user, int64_t begin, int64_t end) {
   const mapped_run *run = user;
   const kw_tensor_ref *out = run->out;
   const uint32_t last = run->last;
   int64_t at[KW_MAX_RANK], rest = begin;
-  char *to = kw_walk_base(out);
-  const char *from = kw_walk_base(run->self);
+  mapped_rows rows = {.to = kw_walk_base(out), .from = kw_walk_base(run->self)};
   for (uint32_t d = last; d-- > 0; rest /= out->shape[d]) {
     at[d] = rest % out->shape[d];
-    to += at[d] * kw_loop_step(out, d);
-    from += run->axes[d].offsets[at[d]];
+    rows.to += at[d] * kw_loop_step(out, d);
+    rows.from += run->axes[d].offsets[at[d]];
   }
-  for (int64_t r = begin; r < end; r++) {
-    rows[run->size](run, to, from);
+  if (last > 0) {
+    rows.to_pitch = kw_loop_step(out, last - 1);
+    rows.from_pitch = kw_loop_step(run->self, last - 1);
+  }
+  for (int64_t r = begin; r < end; r += rows.count) {
+    rows.count = 1;
+    if (last > 0 && at[last - 1] >= run->axes[last - 1].begin && at[last - 1] < run->axes[last - 1].end) {
+      rows.count = kw_least(run->axes[last - 1].end - at[last - 1], end - r);
+    }
+    map_rows(run, &rows);
     for (uint32_t d = last; d-- > 0;) {
-      const int64_t *offsets = run->axes[d].offsets, before = at[d]++;
+      const int64_t *offsets = run->axes[d].offsets, before = at[d];
+      at[d] += d + 1 == last ? rows.count : 1;
       const bool ends = at[d] == out->shape[d];
       if (ends) at[d] = 0;
-      to += (at[d] - before) * kw_loop_step(out, d);
-      from += offsets[at[d]] - offsets[before];
+      rows.to += (at[d] - before) * kw_loop_step(out, d);
+      rows.from += offsets[at[d]] - offsets[before];
       if (!ends) break;
     }
   }
@@ -150,14 +183,14 @@ static kw_status run_mapped(const kw_host_api *host, const kw_call *call, const 
   const kw_fast_kernel *kernel = call->user;
   const map_fn *map = kernel->family;
   const kw_tensor_ref *out = call->outs[0];
-  const uint32_t last = out->rank - 1u, size = kw_strided_size(out->dtype);
+  const uint32_t last = out->rank - 1u;
   mapped_run run = {.out = out,
                     .self = call->args[0].u.tensor,
                     .last = last,
                     .to_step = kw_loop_step(out, last),
                     .from_step = kw_loop_step(call->args[0].u.tensor, last),
-                    .size = size,
-                    .move = kw_fast_isa()->move[size]};
+                    .size = kw_strided_size(out->dtype),
+                    .isa = kw_fast_isa()};
   int64_t places = 0;
   (void)plan;
   if (out->numel == 0) return KW_OK;
