@@ -80,7 +80,34 @@ static void test_gradients_of_a_plane(void **state) {
   free(want);
 }
 
+/* Errors of a sum do not grow with the number of points. */
+static void test_many_points_of_one_element(void **state) {
+  test_host *host = *state;
+  enum { SIDE = 256 };
+  static const int64_t image_shape[] = {1, 1, 3, 3}, grid_shape[] = {1, SIDE, SIDE, 2},
+                       grad_shape[] = {1, 1, SIDE, SIDE}, image_alone[] = {1, 0};
+  float *zeros = test_room(2 * SIDE * SIDE, sizeof *zeros), *grad = test_room(SIDE * SIDE, sizeof *grad), got[9];
+  for (int64_t i = 0; i < SIDE * SIDE; i++) grad[i] = 0.1f;
+  kw_tensor_ref grads = test_tensor(host, KW_F32, 4, grad_shape, grad),
+                images = test_tensor(host, KW_F32, 4, image_shape, zeros),
+                grids = test_tensor(host, KW_F32, 4, grid_shape, zeros), /* the middle */
+      to_image = test_tensor(host, KW_F32, 4, image_shape, NULL);
+  const kw_value args[] = {
+      test_tensor_arg(&grads), test_tensor_arg(&images), test_tensor_arg(&grids),        kw_arg_int(0),
+      kw_arg_int(0),           kw_arg_bool(true),        kw_arg_int_list(image_alone, 2)};
+  const kw_tensor_ref *const outs[] = {&to_image, NULL};
+  assert_int_equal(test_call_results(host, "grid_sampler_2d_backward", KW_F32, args, 7, outs, 2), -1);
+  test_read(host, &to_image, got, sizeof got);
+  const double want = (double)0.1f * SIDE * SIDE;
+  if (!(fabs(got[4] - want) <= 1e-6 * want)) fail_msg("%.9g is not %.9g", got[4], want);
+  kw_tensor_ref *const tensors[] = {&grads, &images, &grids, &to_image};
+  for (int k = 0; k < 4; k++) test_tensor_free(host, tensors[k]);
+  free(zeros);
+  free(grad);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients_of_a_plane)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients_of_a_plane),
+                                     cmocka_unit_test(test_many_points_of_one_element)};
   return cmocka_run_group_tests(tests, test_host_start, test_host_stop);
 }

@@ -113,6 +113,11 @@ static int64_t count_rows(const bag_run *run, int64_t begin, int64_t end) {
   return are_there ? count : -1;
 }
 
+/* Of an index that may be out of range, too: what is there is not looked at then. */
+static inline const char *element_at(const char *base, int64_t index, int64_t step) {
+  return (const char *)((uintptr_t)base + (uintptr_t)index * (uintptr_t)step);
+}
+
 /* Lists the rows of the next indices but padding, and returns how many; -1 where an index is out of range. Processors
  * do not foresee where rows are, so those of indices further on, be they another bag's, are asked for here. */
 static inline int64_t list_numbers(bag *b, bool is_i64, bool fetches_all) {
@@ -126,9 +131,9 @@ static inline int64_t list_numbers(bag *b, bool is_i64, bool fetches_all) {
   for (; i < b->end && count < LISTED; i++, number += number_step) {
     const void *at = number;
     const int64_t index = is_i64 ? *(const int64_t *)at : *(const int32_t *)at;
-    const char *row = base + index * step;
+    const char *row = element_at(base, index, step);
     const void *later = number + (i + AHEAD < run->count ? AHEAD * number_step : 0);
-    const char *asked = base + (is_i64 ? *(const int64_t *)later : *(const int32_t *)later) * step;
+    const char *asked = element_at(base, is_i64 ? *(const int64_t *)later : *(const int32_t *)later, step);
     are_there &= (uint64_t)index < rows;
     b->at[count] = row;
     b->place[count] = i;

@@ -129,6 +129,10 @@ static void check_placing(kw_dtype dtype) {
   CHECK("triu", same, self, INT(INT64_MAX));
   CHECK("constant_pad_nd", TENSOR(dtype, NULL, 5, 7, 16), gaps, INTS(2, 3, -4, 2), test_float(3));
   CHECK("constant_pad_nd", TENSOR(dtype, NULL, 5, 9, 2), self, INTS(13, -22), test_float(3)); /* nothing is left */
+  CHECK("replication_pad2d", TENSOR(dtype, NULL, 5, 12, 14), self, INTS(2, 1, 3, 0));
+  CHECK("reflection_pad2d", TENSOR(dtype, NULL, 5, 12, 14), self, INTS(2, 1, 3, 0));
+  CHECK("replication_pad1d", TENSOR(dtype, NULL, 5, 9, 4), gaps, INTS(-13, 6)); /* more than there is is cut off */
+  CHECK("replication_pad2d", TENSOR(dtype, NULL, 5, 7, 4), self, INTS(6, -13, -11, 9));
   const kw_tensor_ref slice = TENSOR(dtype, numbers[1], 5, 4, 11), row = TENSOR(dtype, numbers[1], 5, 9);
   CHECK("slice_scatter", same, self, test_arg(&slice), INT(1), INT(2), INT(6), INT(1));
   CHECK("slice_scatter", apart(same), gaps, test_arg(&slice), INT(-2), INT(1), test_none(), INT(2));

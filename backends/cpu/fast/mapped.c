@@ -33,6 +33,7 @@ static void map_pad(const kw_call *call, uint32_t d, mapped_axis *axis, int64_t 
   const int64_t first = kw_place_unpadded(pads, self->rank, d, 0);
   axis->begin = first < 0 ? kw_least(-first, count) : 0;
   axis->end = kw_least(size - first, count);
+  if (axis->end < axis->begin) axis->end = axis->begin; /* a pad may cut off more than there is */
   for (int64_t i = 0; i < axis->begin; i++) axis->offsets[i] = place(pads, self->rank, d, size, i) * step;
   const int64_t named = d + 1 == self->rank ? kw_least(axis->begin + 1, axis->end) : axis->end;
   for (int64_t i = axis->begin; i < named; i++) axis->offsets[i] = (first + i) * step;

@@ -86,8 +86,10 @@ static void add_planes(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu
                        const kw_gpu_tensor *grad, kw_grid block) {
   const kw_dtype dtype = out->ref.dtype;
   kw_gpu_tensor result = kw_gpu_staging(plan, out, kw_gpu_compute_dtype(dtype));
+  const kw_gpu_tensor lost = kw_gpu_temporary(plan, result.ref.dtype, 1, &result.ref.numel);
   const int64_t parts = (block.input.shape[1] + KW_GRID_PLANES - 1) / KW_GRID_PLANES;
-  kw_gpu_step *step = launch(plan, &planes_kernel, dtype, (const kw_gpu_tensor *[4]){&result, grad, grid}, &block);
+  kw_gpu_step *step =
+      launch(plan, &planes_kernel, dtype, (const kw_gpu_tensor *[4]){&result, grad, grid, &lost}, &block);
   kw_gpu_step_parts(step, out->ref.numel > 0 ? block.input.shape[0] * parts : 0, 1);
   kw_gpu_deliver(plan, &result, out);
 }

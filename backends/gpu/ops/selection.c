@@ -7,7 +7,6 @@
 #include "ops/index.h"
 #include "ops/moves.h"
 #include "ops/scatter.h"
-#include "ops/scatter.h"
 
 #include <string.h>
 

@@ -69,7 +69,8 @@ static bool find_shipped(char path[PATH_MAX], uid_t *out_owner) {
   const char *own = secure_getenv("KEYWAY_MODULE_CACHE");
   Dl_info plugin;
   struct stat file;
-  if ((own && strcmp(own, "off") == 0) || !dladdr(magic, &plugin) || stat(plugin.dli_fname, &file) != 0) return false;
+  if ((own && strcmp(own, "off") == 0) || !dladdr(magic, &plugin)) return false;
+  if (plugin.dli_fname[0] != '/' || stat(plugin.dli_fname, &file) != 0) return false;
   const char *end = strrchr(plugin.dli_fname, '.');
   const int stem = end && strcmp(end, ".so") == 0 ? (int)(end - plugin.dli_fname) : (int)strlen(plugin.dli_fname);
   *out_owner = file.st_uid;

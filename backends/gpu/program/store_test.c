@@ -4,6 +4,7 @@
  */
 #include "program/store.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -156,12 +157,10 @@ static void without_a_place_nothing_is_kept(void **state) {
 static void what_came_with_the_plugin_is_read(void **state) {
   (void)state;
   kw_gpu_store_key key = key_of("shipped"), other = key_of("not shipped");
-  char cache[96], program[512], shipped[600], file[700];
+  char cache[96], shipped[600], file[700];
+  if (program_invocation_name[0] != '/') skip(); /* the loader knows no more of where this program is */
   snprintf(cache, sizeof cache, "%s", getenv("KEYWAY_MODULE_CACHE"));
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  assert_true(length > 0);
-  program[length] = '\0';
-  snprintf(shipped, sizeof shipped, "%s.modules", program);
+  snprintf(shipped, sizeof shipped, "%s.modules", program_invocation_name);
   setenv("KEYWAY_MODULE_CACHE", shipped, 1);
   kw_gpu_store_write(&key, payload, sizeof payload);
   snprintf(file, sizeof file, "%s%s", shipped, strrchr(file_of(&key), '/'));
@@ -171,6 +170,8 @@ static void what_came_with_the_plugin_is_read(void **state) {
   setenv("KEYWAY_MODULE_CACHE", "off", 1);
   assert_int_equal(read_back(&key), 0);
   setenv("KEYWAY_MODULE_CACHE", cache, 1);
+  assert_int_equal(chmod(file, 0644), 0); /* for all users of an installed plugin */
+  assert_int_equal(read_back(&key), sizeof payload);
   assert_int_equal(chmod(file, 0666), 0);
   assert_int_equal(read_back(&key), 0);
   assert_int_equal(unlink(file), 0);
