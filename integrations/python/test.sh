@@ -39,7 +39,7 @@ step "the wheel, by the commands of its README, and the page"
 export PATH=$environment/bin:$PATH
 quiet python-readme python tests/pages_check.py . build/release integrations/python/README.md
 sed 's/^/    /' build/logs/python-readme.log
-"$python" -c 'import keyway; print("    installed:", keyway.__file__)'
+"$python" -c 'import keyway, os; print("    installed:", os.path.relpath(keyway.__file__))'
 
 step "tests"
 KEYWAY_TEST_PLUGIN=$vendor_npu quiet python-tests "$python" integrations/python/tests/test_keyway.py
