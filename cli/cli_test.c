@@ -66,7 +66,7 @@ static void wrong_usage_is_explained(void **state) {
   check("list --json=1", 2, "option --json takes no value");
   check("list npu", 2, "does not know what to do with 'npu'");
   check("list -- --json", 2, "does not know what to do with '--json'");
-  check("completion fish", 2, "keyway completion bash");
+  check("completion tcsh", 2, "keyway completion bash");
   check("completion", 2, "needs the shell's name");
 }
 
@@ -430,19 +430,25 @@ static void warm_calls_what_a_model_calls(void **state) {
 
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
-/* What bash would offer for a line, blank-separated, in `output`. */
-static void complete(const char *line, const char *says) {
+/* What a shell prints that runs `script` in the tests' folder, with keyway in PATH; `line` is its argument. */
+static void ask_shell(const char *shell, const char *script, const char *line, const char *says) {
   char command[4096];
-  snprintf(command, sizeof command,
-           "cd %s && bash -c 'source <(\"%s\" completion bash); COMP_WORDS=(\"%s\"); COMP_LINE=\"$1\"; "
-           "COMP_POINT=${#COMP_LINE}; COMP_WORDBREAKS=$'\"' :='\"'; _keyway; echo \"[${COMPREPLY[*]}]\"' - '%s'",
-           folder, KEYWAY_PROGRAM, KEYWAY_PROGRAM, line);
+  snprintf(command, sizeof command, "cd %s && PATH=$(dirname \"%s\"):$PATH %s -c '%s' '%s'", folder, KEYWAY_PROGRAM,
+           shell, script, line);
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
   size_t size = fread(output, 1, sizeof output - 1, pipe);
   output[size] = '\0';
   assert_int_equal(pclose(pipe), 0);
-  if (!strstr(output, says)) fail_msg("completing '%s' gives %s, not %s", line, output, says);
+  if (!strstr(output, says)) fail_msg("%s: completing '%s' gives %s, not %s", shell, line, output, says);
+}
+
+/* What bash would offer for a line, blank-separated, in `output`. */
+static void complete(const char *line, const char *says) {
+  ask_shell("bash",
+            "source <(keyway completion bash); COMP_WORDS=(keyway); COMP_LINE=\"$0\"; COMP_POINT=${#COMP_LINE}; "
+            "COMP_WORDBREAKS=\" :=\"; _keyway; echo \"[${COMPREPLY[*]}]\"",
+            line, says);
 }
 
 static void completion_offers_what_fits(void **state) {
@@ -454,10 +460,44 @@ static void completion_offers_what_fits(void **state) {
   complete("keyway eval add.Tensor --device cp", "[cpu:0]");
   complete("keyway eval add.Tensor --device cpu:", "[0]");
   complete("keyway eval add.Tensor --device cpu:0/", "0/keyway.cpu.memory_limit=");
+  complete("keyway eval add.Tensor --device=cp", "[cpu:0]");
+  complete("keyway eval add.Tensor --device=cpu:", "[0]");
   complete("keyway eval add.Tensor --device cpu/keyway.", "[cpu/keyway.cpu.memory_limit=]");
   complete("keyway eval add.Tensor --device auto/keyway.cpu.", "[auto/keyway.cpu.memory_limit=]");
   complete("keyway help ev", "[eval]");
   complete("keyway conform --jun", "[--junit]");
+  complete("keyway conform --level ", "[core inference training]");
+  complete("keyway conform --suite ops,gr", "[ops,graph]");
+  complete("keyway new --kit g", "[gpu]");
+  complete("keyway eval --in-dtype b", "[bf16]");
+  complete("keyway eval add.Tensor --in no-such", "[]"); /* files, which the shell knows */
+  complete("keyway report --html x s", "[show]");
+  complete("keyway report show s", "[]");
+  complete("keyway no-such x", "[]");
+  complete("keyway completion ", "[bash zsh fish]");
+}
+
+/* Each in a shell that is there. */
+static void other_shells_offer_the_same(void **state) {
+  (void)state;
+  const char *const fish = "keyway completion fish | source; complete --do-complete $argv[1]";
+  if (system("command -v fish >/dev/null") == 0) {
+    ask_shell("fish", fish, "keyway do", "doctor\tShow every plugin");
+    ask_shell("fish", fish, "keyway conform --level ", "core\n");
+    ask_shell("fish", fish, "keyway eval add.Tensor --device cp", "cpu:0\t");
+  }
+  if (system("command -v zsh >/dev/null") == 0) {
+    /* Its functions that show what is offered are there inside its editor only. */
+    const char *const zsh =
+        "compdef() { :; }; _files() { print files }; _describe() { print -rl -- ${(P)4} }; "
+        "source <(keyway completion zsh); words=(${(z)0}); [[ $0 != *\" \" ]] || words+=(\"\"); "
+        "CURRENT=$#words; _keyway";
+    ask_shell("zsh", zsh, "keyway do", "doctor:Show every plugin");
+    ask_shell("zsh", zsh, "keyway conform --level ", "inference:\n");
+    ask_shell("zsh", zsh, "keyway eval add.Tensor --device cp", "cpu\\:0:");
+    ask_shell("zsh", zsh, "keyway eval add.Tensor --device cpu:0/", "memory_limit=:bytes");
+    ask_shell("zsh", zsh, "keyway eval add.Tensor --in no-such", "files");
+  }
 }
 
 int main(void) {
@@ -479,6 +519,7 @@ int main(void) {
       cmocka_unit_test(eval_explains_what_is_wrong),
       cmocka_unit_test(warm_calls_what_a_model_calls),
       cmocka_unit_test(completion_offers_what_fits),
+      cmocka_unit_test(other_shells_offer_the_same),
   };
   static const char *const files[] = {"a.npy",      "b.npy",      "c.npy",       "h.npy",
                                       "i.npy",      "j.npy",      "x.npy",       "y.npy",

@@ -21,7 +21,9 @@ extern const kw_cli_command kw_cli_trace;   /* cmd_trace.c */
 extern const kw_cli_command kw_cli_verify;  /* cmd_verify.c */
 extern const kw_cli_command kw_cli_warm;    /* cmd_warm.c */
 
-/* The lines of keyway.bash, NULL-terminated; made by the build. */
+/* The lines of keyway.bash, keyway.zsh and keyway.fish, NULL-terminated; made by the build. */
 extern const char *const kw_cli_bash_completion[];
+extern const char *const kw_cli_zsh_completion[];
+extern const char *const kw_cli_fish_completion[];
 
 #endif /* KEYWAY_CLI_COMMANDS_H */

@@ -3,6 +3,7 @@
  * The `keyway` program: finds the command and hands over.
  */
 #include "commands.h"
+#include "complete.h"
 #include "interrupt.h"
 
 #include <keyway/keyway.h>
@@ -35,9 +36,9 @@ static const kw_cli_command version_command = {
 
 static const kw_cli_command completion_command = {
     .name = "completion",
-    .synopsis = "bash",
+    .synopsis = "bash|zsh|fish",
     .summary = "Print the completion script of a shell",
-    .details = "For the running shell:  source <(keyway completion bash)\n",
+    .details = "For the running shell:  source <(keyway completion bash), or zsh; keyway completion fish | source\n",
     .positional_max = 1,
     .main = run_completion,
 };
@@ -101,12 +102,17 @@ static int run_version(const kw_cli_args *args) {
 }
 
 static int run_completion(const kw_cli_args *args) {
+  static const struct {
+    const char *shell;
+    const char *const *lines;
+  } scripts[] = {{"bash", kw_cli_bash_completion}, {"zsh", kw_cli_zsh_completion}, {"fish", kw_cli_fish_completion}};
   const char *shell = kw_cli_args_positional(args, 0);
-  if (shell && strcmp(shell, "bash") == 0) {
-    for (const char *const *line = kw_cli_bash_completion; *line; ++line) fputs(*line, stdout);
+  for (size_t i = 0; shell && i < sizeof scripts / sizeof scripts[0]; ++i) {
+    if (strcmp(shell, scripts[i].shell) != 0) continue;
+    for (const char *const *line = scripts[i].lines; *line; ++line) fputs(*line, stdout);
     return KW_CLI_OK;
   }
-  kw_cli_complain(&completion_command, "%s%s; the only shell so far is bash: keyway completion bash",
+  kw_cli_complain(&completion_command, "%s%s; there are bash, zsh and fish: keyway completion bash",
                   shell ? "there is none for " : "needs the shell's name", shell ? shell : "");
   return KW_CLI_USAGE;
 }
@@ -133,6 +139,10 @@ int main(int argc, char **argv) {
     return KW_CLI_USAGE;
   }
   const char *name = argv[1];
+  if (strcmp(name, "__complete") == 0) { /* for the completion scripts */
+    kw_cli_complete(commands, COMMAND_COUNT, argc - 2, argv + 2);
+    return KW_CLI_OK;
+  }
   if (is_help_option(name)) name = "help";
   if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
   const kw_cli_command *command = find_command(name);

@@ -57,6 +57,10 @@ install(TARGETS keyway-probe keyway-plugin-host keyway-worker
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/conformance/mustpass DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runtime
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.zsh RENAME _keyway COMPONENT runtime
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.fish COMPONENT runtime
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # Backends are built where what they need was found.
 foreach(backend cpu opencl levelzero cuda hip)

@@ -18,7 +18,7 @@ all_files() {
 echo "== installing"
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends "$packages"/*.deb gcc libc6-dev cmake make ninja-build meson pkg-config \
-  man-db pocl-opencl-icd bash-completion
+  man-db pocl-opencl-icd bash-completion fish zsh
 mapfile -t names < <(for package in "$packages"/*.deb; do dpkg-deb -f "$package" Package; done)
 echo "== installed: ${names[*]}"
 
@@ -40,6 +40,8 @@ echo "== cpu:0 and opencl:0 are listed, cpu:0 proven"
 said --device man --pager=cat keyway-conform
 man --pager=cat keyway >/dev/null
 bash -c '. /usr/share/bash-completion/bash_completion && _completion_loader keyway; complete -p keyway'
+fish --command 'complete --do-complete "keyway do"' | grep doctor
+zsh -f -c 'autoload -Uz compinit && compinit -D && whence -w _keyway'
 [ -e /usr/share/doc/keyway/html/index.html ] || { echo "the site is missing" >&2; exit 1; }
 echo "== man pages, completion and site are there"
 
