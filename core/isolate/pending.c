@@ -95,20 +95,37 @@ uint64_t kw_pending_add_copy(struct kw_pending *pending, uint64_t stream, void *
   return added ? row.token : 0;
 }
 
-kw_status kw_pending_copy(struct kw_pending *pending, uint64_t token) {
-  pending_row row;
-  pthread_mutex_lock(&pending->lock);
-  bool found = false;
-  /* While a copy out runs, its row stays: who reads these bytes next has to see that they are still to come. */
-  for (uint32_t i = 0; i < pending->count && !pending->stopped && !found; i++) {
-    found = pending->rows[i].token == token && pending->rows[i].host != NULL && !pending->rows[i].running;
-    if (!found) continue;
-    pending->rows[i].running = true;
-    row = pending->rows[i];
+/* Under the lock: a copy that may begin; NULL when the token is none. */
+static pending_row *find_copy_locked(struct kw_pending *pending, uint64_t token) {
+  for (uint32_t i = 0; i < pending->count && !pending->stopped; i++) {
+    pending_row *row = &pending->rows[i];
+    if (row->token == token && row->host != NULL && !row->running) return row;
   }
-  if (found) pending->running++;
+  return NULL;
+}
+
+/* Under the lock. */
+static bool is_copying_locked(const struct kw_pending *pending, uint64_t stream) {
+  for (uint32_t i = 0; i < pending->count; i++) {
+    if (pending->rows[i].running && pending->rows[i].stream == stream) return true;
+  }
+  return false;
+}
+
+kw_status kw_pending_copy(struct kw_pending *pending, uint64_t token) {
+  pending_row *found, row;
+  pthread_mutex_lock(&pending->lock);
+  /* A stream's copies may have the same bytes. A process in its right mind asks for the next when one is done. */
+  while ((found = find_copy_locked(pending, token)) != NULL && is_copying_locked(pending, found->stream))
+    pthread_cond_wait(&pending->idle, &pending->lock);
+  if (found != NULL) {
+    /* While a copy out runs, its row stays: who reads these bytes next has to see that they are still to come. */
+    found->running = true;
+    row = *found;
+    pending->running++;
+  }
   pthread_mutex_unlock(&pending->lock);
-  if (!found) return KW_ERR_NOT_FOUND;
+  if (found == NULL) return KW_ERR_NOT_FOUND;
   if (row.out_of_block) {
     memcpy(row.host, row.bytes, row.size);
   } else {

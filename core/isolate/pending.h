@@ -18,7 +18,8 @@ bool kw_pending_take_function(struct kw_pending *pending, uint64_t token);
 /* A copy between `host` and the place in a block, into the block or out of it: its token; 0: no memory. */
 uint64_t kw_pending_add_copy(struct kw_pending *pending, uint64_t stream, void *host, const kw_block_place *place,
                              uint64_t size, bool out_of_block);
-/* Does it; a block that the bytes come out of is free then. KW_ERR_NOT_FOUND for a token that is none. */
+/* Does it, after those of its stream that are under way; a block that the bytes come out of is free then.
+ * KW_ERR_NOT_FOUND for a token that is none. */
 kw_status kw_pending_copy(struct kw_pending *pending, uint64_t token);
 /* Forgets it. */
 void kw_pending_drop_copy(struct kw_pending *pending, uint64_t token);
