@@ -31,13 +31,17 @@ static inline pid_t start_command(const char *command, const char *const *option
   for (; options[argc - 2]; argc++) argv[argc] = options[argc - 2];
   char output[96];
   snprintf(output, sizeof output, "%s/output", folder);
+  /* Made here: where the program is run by qemu it has not begun when posix_spawn returns. */
+  const int file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  assert_true(file >= 0);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, file, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, file, STDERR_FILENO);
   pid_t pid;
   assert_int_equal(posix_spawn(&pid, KEYWAY_PROGRAM, &actions, NULL, (char **)argv, environ), 0);
   posix_spawn_file_actions_destroy(&actions);
+  close(file);
   return pid;
 }
 
