@@ -142,30 +142,42 @@ static void note_end(int number) {
   ended = number;
 }
 
-/* Keys come at once, without an echo, Ctrl-C among them; the screen is another one until the end. */
-static void begin_screen(struct termios *out_before) {
+/* What it was before. */
+typedef struct screen {
+  struct termios keys;
+  sigset_t blocked;
+} screen;
+
+/* Keys come at once, without an echo, Ctrl-C among them; the screen is another one until the end. Signals that end the
+ * program come while it waits for keys, and at no other time. */
+static void begin_screen(screen *out_before) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   const struct sigaction action = {.sa_handler = note_end};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGHUP, &action, NULL);
-  tcgetattr(STDIN_FILENO, out_before);
-  struct termios keys = *out_before;
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; ++i) {
+    sigaction(ends[i], &action, NULL);
+    sigaddset(&signals, ends[i]);
+  }
+  sigprocmask(SIG_BLOCK, &signals, &out_before->blocked);
+  tcgetattr(STDIN_FILENO, &out_before->keys);
+  struct termios keys = out_before->keys;
   keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
   tcsetattr(STDIN_FILENO, TCSANOW, &keys);
   fputs("\033[?1049h\033[?25l", stdout);
 }
 
-static void end_screen(const struct termios *before) {
+static void end_screen(const screen *before) {
   fputs("\033[?25h\033[?1049l", stdout);
   fflush(stdout);
-  tcsetattr(STDIN_FILENO, TCSANOW, before);
+  tcsetattr(STDIN_FILENO, TCSANOW, &before->keys);
 }
 
-/* Waits for a period. False: somebody wants it to end. */
-static bool wait_for_keys(void) {
+/* Waits for a period, in which signals come that were not blocked before. False: somebody wants it to end. */
+static bool wait_for_keys(const screen *before) {
   struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
   char key;
-  const int ready = poll(&keys, 1, KW_LIVE_PERIOD_MS);
+  const int ready = ppoll(&keys, 1, &(struct timespec){.tv_nsec = KW_LIVE_PERIOD_MS * 1000000L}, &before->blocked);
   if (ended || ready < 0) return !ended && errno == EINTR;
   if (ready == 0) return true;
   if (read(STDIN_FILENO, &key, 1) != 1) return false; /* the terminal is gone */
@@ -192,14 +204,14 @@ static int run_top(const kw_cli_args *args) {
   if (as_json || kw_cli_args_has(args, "--once") || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) {
     return show_once(as_json) ? KW_CLI_OK : KW_CLI_FAILED;
   }
-  struct termios before;
+  screen before;
   begin_screen(&before);
   do {
     fputs("\033[H\033[J", stdout);
     show_once(false);
     fputs("\nq ends it\n", stdout);
     fflush(stdout);
-  } while (wait_for_keys());
+  } while (wait_for_keys(&before));
   end_screen(&before);
   return ended == SIGTERM || ended == SIGHUP ? 128 + ended : KW_CLI_OK;
 }
