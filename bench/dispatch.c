@@ -13,6 +13,7 @@
 #include <cjson/cJSON.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <keyway/interop.h>
 #include <keyway/ops.h>
 #include <limits.h>
 #include <pthread.h>
@@ -163,6 +164,17 @@ static void make_tensor(uint64_t calls) {
   }
 }
 
+/* Beside those that another tensor has. */
+static void make_address(uint64_t calls) {
+  static void *other;
+  if (other == NULL && kw_address_reserve(x, &other) != KW_OK) fail("reserving addresses");
+  for (uint64_t i = 0; i < calls; ++i) {
+    void *address;
+    if (kw_address_reserve(y, &address) != KW_OK) fail("reserving addresses");
+    if (kw_address_release(address) != KW_OK) fail("releasing addresses");
+  }
+}
+
 static void call_with_data_errors(uint64_t calls) {
   const kw_value args[] = {kw_arg_tensor(weight), kw_arg_tensor(ids)};
   for (uint64_t i = 0; i < calls; ++i) {
@@ -185,6 +197,7 @@ static const struct {
     {"plan_run", run_plan},
     {"plan_run_others", run_plan_on_others},
     {"tensor", make_tensor},
+    {"address", make_address},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 

@@ -5,7 +5,6 @@
  */
 #include "device/address.h"
 
-#include "base/array.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -24,7 +23,7 @@ typedef struct space {
   uint64_t size;
   uintptr_t next; /* where the last stretch that was taken ends */
   kw_stretch *stretches;
-  size_t count;
+  size_t count, room; /* `room` is how many there is memory for */
   struct space *after;
 } space;
 
@@ -107,6 +106,17 @@ static uintptr_t find_room(const space *in, uintptr_t from, uint64_t size, uint6
   return 0;
 }
 
+/* Room for one more stretch. What is there stays: a tensor that comes and goes costs no memory each time. */
+static bool make_room(space *in) {
+  if (in->count < in->room) return true;
+  const size_t room = in->room > 0 ? 2 * in->room : 64;
+  kw_stretch *grown = realloc(in->stretches, room * sizeof *grown);
+  if (grown == NULL) return false;
+  in->stretches = grown;
+  in->room = room;
+  return true;
+}
+
 /* ---- Stretches --------------------------------------------------------------------------------------------------- */
 
 kw_status kw_stretch_take(kw_device *device, uint64_t size, uint64_t alignment, void *owner, void **out_address) {
@@ -117,17 +127,17 @@ kw_status kw_stretch_take(kw_device *device, uint64_t size, uint64_t alignment, 
   size_t place = 0;
   uintptr_t start = in != NULL ? find_room(in, in->next, size, alignment, &place) : 0;
   if (in != NULL && start == 0) start = find_room(in, in->start, size, alignment, &place);
-  kw_stretch *grown = start != 0 ? kw_array_grow(in->stretches, in->count, sizeof *grown) : NULL;
-  if (grown != NULL) {
-    in->stretches = grown;
-    if (place < in->count) memmove(&grown[place + 1], &grown[place], (in->count - place) * sizeof *grown);
-    grown[place] = (kw_stretch){start, size, owner, NULL};
+  const bool taken = start != 0 && make_room(in);
+  if (taken) {
+    kw_stretch *at = &in->stretches[place];
+    if (place < in->count) memmove(at + 1, at, (in->count - place) * sizeof *at);
+    *at = (kw_stretch){start, size, owner, NULL};
     ++in->count;
     in->next = start + size + 1;
     *out_address = (void *)start;
   }
   pthread_mutex_unlock(&lock);
-  if (grown != NULL) return KW_OK;
+  if (taken) return KW_OK;
   return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s has no %" PRIu64 " addresses left. Release some (kw_address_release).",
                  device->name, size);
 }

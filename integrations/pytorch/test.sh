@@ -91,7 +91,7 @@ if [ "$scope" != four-lines ]; then
       quiet "pytorch-bench-$device" "$python" integrations/pytorch/bench.py "$device"
       sed 's/^/    /' "build/logs/pytorch-bench-$device.log"
     done
-    quiet pytorch-bench-instructions "$python" integrations/pytorch/bench.py --instructions --limit 1.02
+    quiet pytorch-bench-instructions "$python" integrations/pytorch/bench.py --instructions --limit 1.01
     sed 's/^/    /' build/logs/pytorch-bench-instructions.log
   fi
 
