@@ -46,7 +46,7 @@ static const kw_gpu_kernel narrow_kernel = {&convolution_module, "kw_convolution
 /* Groups of no more rows and products than these take an item for each element instead of tiles, or for each line
  * instead of panels. */
 #define NARROW_ROWS 2
-#define NARROW_DEPTH 256
+#define NARROW_DEPTH KW_CONVOLUTION_TAPS
 
 /* A product with fewer tiles than this is cut along k, into pieces of DEPTH_STEP at least. */
 #define ENOUGH_TILES 256
@@ -243,7 +243,8 @@ static void product_of_tiles(kw_gpu_plan *plan, kw_convolution *block, const kw_
 static void product_of_lines(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out,
                              const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
   kw_gpu_step *step = add_step(plan, &lines_kernel, block, out->ref.dtype, out, left, right, bias);
-  kw_gpu_step_rows(plan, step, out->ref.numel > 0 ? block->groups * block->rows * (block->cols / block->c_size[2]) : 0,
+  const int64_t width = block->c_size[2], pieces = (width + KW_CONVOLUTION_LINE - 1) / KW_CONVOLUTION_LINE;
+  kw_gpu_step_rows(plan, step, out->ref.numel > 0 ? block->groups * block->rows * (block->cols / width) * pieces : 0,
                    1);
 }
 
@@ -374,7 +375,7 @@ static kw_gpu_tensor target_of(kw_gpu_plan *plan, const kw_gpu_tensor *out) {
 /* `out` is a target. */
 static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out, const kw_gpu_tensor *left,
                     const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
-  if (has_panels(plan, out) && is_narrow(block) && block->c_size[2] <= KW_CONVOLUTION_LINE) {
+  if (has_panels(plan, out) && is_narrow(block)) {
     product_of_lines(plan, block, out, left, right, bias);
   } else if (has_panels(plan, out) && has_phases(block)) {
     product_of_phases(plan, block, out, left, right, bias);
