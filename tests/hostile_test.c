@@ -282,6 +282,22 @@ static void who_crashed_is_not_opened_again(void **state) {
   assert_int_equal(WEXITSTATUS(open_in_child()), 3);
 }
 
+/* The suite ends its workers when it likes: when a run is stopped, or when one takes too long. */
+static void who_ends_with_a_suite_is_opened_again(void **state) {
+  (void)state;
+  mkdir(scratch_path("suite"), 0700);
+  copy_file(fixture_path("crash_init_here"), scratch_path("suite/crash_init_here.so"));
+  setenv("KEYWAY_PLUGIN_PATH", scratch_path("suite"), 1);
+  char *text = run_program("conform --device fixture.crash_init_here:0 --quick");
+  assert_non_null(strstr(text, "nothing was run: the worker ended with "));
+  free(text);
+  text = run_program("list");
+  assert_non_null(strstr(text, "crash_init_here"));
+  assert_null(strstr(text, "in quarantine"));
+  free(text);
+  unsetenv("KEYWAY_PLUGIN_PATH");
+}
+
 /* ---- Manners ----------------------------------------------------------------------------------------------------- */
 
 static void load_caller(void) {
@@ -348,9 +364,13 @@ static void no_text_moves_the_cursor(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_else_is_harmed),        cmocka_unit_test(isolated_none_ends_the_application),
-      cmocka_unit_test(the_doctor_names_each),         cmocka_unit_test(who_crashed_is_not_opened_again),
-      cmocka_unit_test(init_may_not_call_the_library), cmocka_unit_test(plugins_can_be_left_out),
+      cmocka_unit_test(nothing_else_is_harmed),
+      cmocka_unit_test(isolated_none_ends_the_application),
+      cmocka_unit_test(the_doctor_names_each),
+      cmocka_unit_test(who_crashed_is_not_opened_again),
+      cmocka_unit_test(who_ends_with_a_suite_is_opened_again),
+      cmocka_unit_test(init_may_not_call_the_library),
+      cmocka_unit_test(plugins_can_be_left_out),
       cmocka_unit_test(no_text_moves_the_cursor),
   };
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ typedef struct kw_worker {
  * facts.text say why. */
 void kw_worker_open(kw_worker *worker, const char *device, char *const *plugins, uint32_t plugin_count, uint64_t seed);
 
+/* Makes the stream and the generator, if they are not there. */
+kw_status kw_worker_hold(kw_worker *worker);
 /* Gives up all that holds the device open but the one open; the next run of a case makes it anew. */
 void kw_worker_let_go(kw_worker *worker);
 

@@ -78,7 +78,10 @@ kw_plugin_entry *kw_plugin_entry_of(const kw_candidate *candidate) {
 
 kw_plugin_entry *kw_plugin_entry_obtain(const kw_candidate *candidate) {
   kw_plugin_entry *entry = kw_plugin_entry_of(candidate);
-  if (entry != NULL && entry->report.reached == KW_STAGE_INIT) return entry;
+  if (entry != NULL && entry->report.reached == KW_STAGE_INIT) {
+    entry->candidate.vouched |= candidate->vouched; /* found first, named then */
+    return entry;
+  }
   kw_plugin_entry **grown = entry == NULL ? kw_array_grow(entries, entry_count, sizeof *grown) : entries;
   if (grown != NULL) entries = grown;
   const bool is_new = entry == NULL;
