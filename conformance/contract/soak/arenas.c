@@ -26,3 +26,16 @@ int64_t kw_arena_addresses(void) {
   if (file) fclose(file);
   return reserved;
 }
+
+int64_t kw_heap_addresses(void) {
+  FILE *file = fopen("/proc/self/maps", "re");
+  char line[512];
+  uint64_t begin, end;
+  int64_t heap = 0;
+  while (file && fgets(line, sizeof line, file)) {
+    if (strstr(line, " [heap]") && sscanf(line, "%" SCNx64 "-%" SCNx64, &begin, &end) == 2)
+      heap += (int64_t)(end - begin);
+  }
+  if (file) fclose(file);
+  return heap;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Addresses that malloc has reserved for threads: how many depends on how many threads meet in malloc, and so on how
- * busy the machine is.
+ * Addresses that malloc has: those that it reserves for threads, how many depends on how many threads meet in malloc,
+ * and so on how busy the machine is; and the program's heap, where what is freed may stay between what is not.
  */
 #ifndef KEYWAY_CONTRACT_SOAK_ARENAS_H
 #define KEYWAY_CONTRACT_SOAK_ARENAS_H
@@ -10,7 +10,9 @@
 
 #define KW_ARENA_SIZE (UINT64_C(64) << 20) /* of glibc on 64-bit machines; each begins at a multiple of it */
 
-/* Bytes of them, KW_ARENA_SIZE each. What is allocated there is of the heap, and of resident memory. */
+/* Bytes of those for threads, KW_ARENA_SIZE each, and of the program's heap. What is allocated there is counted as
+ * such, and as resident memory. */
 int64_t kw_arena_addresses(void);
+int64_t kw_heap_addresses(void);
 
 #endif /* KEYWAY_CONTRACT_SOAK_ARENAS_H */

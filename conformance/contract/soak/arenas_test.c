@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Addresses that malloc reserves for threads are nobody's growth; those that somebody maps are.
+ * Addresses that malloc has are nobody's growth; those that somebody maps are.
  */
 #include "arenas.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,14 +42,14 @@ static void use_arenas(void) {
   pthread_attr_destroy(&attributes);
 }
 
-/* Of this process, without arenas. */
+/* Of this process, without malloc's. */
 static int64_t addresses(void) {
   long long pages = 0;
   FILE *file = fopen("/proc/self/statm", "re");
   assert_non_null(file);
   assert_int_equal(fscanf(file, "%lld", &pages), 1);
   fclose(file);
-  return pages * sysconf(_SC_PAGESIZE) - kw_arena_addresses();
+  return pages * sysconf(_SC_PAGESIZE) - kw_arena_addresses() - kw_heap_addresses();
 }
 
 static void arenas_are_no_growth(void **state) {
@@ -60,6 +61,19 @@ static void arenas_are_no_growth(void **state) {
   assert_true(kw_arena_addresses() - arenas >= 2 * ARENA);
 #endif
   assert_true(addresses() - before < LITTLE);
+}
+
+/* A driver that has its device's memory of malloc, which puts what it gets back to other uses. */
+static void the_heap_is_no_growth(void **state) {
+  (void)state;
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 4 * LITTLE);
+#endif
+  const int64_t before = addresses();
+  void *volatile memory = malloc(2 * LITTLE);
+  assert_non_null(memory);
+  assert_true(addresses() - before < LITTLE);
+  free(memory);
 }
 
 static void mappings_are_growth(void **state) {
@@ -77,6 +91,7 @@ static void mappings_are_growth(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arenas_are_no_growth), cmocka_unit_test(mappings_are_growth)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arenas_are_no_growth), cmocka_unit_test(the_heap_is_no_growth),
+                                     cmocka_unit_test(mappings_are_growth)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,8 @@ static void take_memory(kw_resources *out) {
   out->held[KW_RESOURCE_RESIDENT] =
       kib_in("/proc/self/smaps_rollup", (const char *[]){"Private_Dirty:", "Shared_Dirty:"});
   out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", (const char *[]){"VmSize:", NULL});
-  if (out->held[KW_RESOURCE_ADDRESSES] >= 0) out->held[KW_RESOURCE_ADDRESSES] -= kw_arena_addresses();
+  if (out->held[KW_RESOURCE_ADDRESSES] >= 0)
+    out->held[KW_RESOURCE_ADDRESSES] -= kw_arena_addresses() + kw_heap_addresses();
 }
 
 /* Threads that were told to end and have not been run since. */
