@@ -4,9 +4,9 @@
  */
 #include "arenas.h"
 
-#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,17 +63,13 @@ static void arenas_are_no_growth(void **state) {
   assert_true(addresses() - before < LITTLE);
 }
 
-/* A driver that has its device's memory of malloc, which puts what it gets back to other uses. */
+/* Of a driver, say, that has its device's memory of malloc, which puts what it gets back to other uses. */
 static void the_heap_is_no_growth(void **state) {
   (void)state;
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 4 * LITTLE);
-#endif
-  const int64_t before = addresses();
-  void *volatile memory = malloc(2 * LITTLE);
-  assert_non_null(memory);
+  const int64_t before = addresses(), heap = kw_heap_addresses();
+  const bool grown = sbrk(2 * LITTLE) != (void *)-1 && kw_heap_addresses() - heap >= 2 * LITTLE;
+  if (!grown) skip(); /* emulators of other processors show and grow their program's memory in their own way */
   assert_true(addresses() - before < LITTLE);
-  free(memory);
 }
 
 static void mappings_are_growth(void **state) {
