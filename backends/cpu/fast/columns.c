@@ -61,10 +61,15 @@ static columns_run start(const kw_tensor_ref *image, const kw_tensor_ref *matrix
   return run;
 }
 
+/* How many steps of a stride, which may be as large as an int64 is, reach over a distance. */
+static int64_t steps_over(int64_t distance, int64_t stride) {
+  return distance > 0 ? (distance - 1) / stride + 1 : 0;
+}
+
 /* Which places see an element of the image through a tap: [*first, *end). Place 0 sees element `low`. */
 static void visible(const columns_axis *axis, int64_t low, int64_t *first, int64_t *end) {
-  const int64_t before = low < 0 ? (-low + axis->stride - 1) / axis->stride : 0;
-  const int64_t behind = axis->size > low ? (axis->size - low + axis->stride - 1) / axis->stride : 0;
+  const int64_t before = low < 0 ? steps_over(-low, axis->stride) : 0;
+  const int64_t behind = axis->size > low ? steps_over(axis->size - low, axis->stride) : 0;
   *first = before < axis->places ? before : axis->places;
   *end = behind < *first ? *first : behind < axis->places ? behind : axis->places;
 }
@@ -85,6 +90,9 @@ static void make_row(const columns_run *run, char *to, const char *channel, int6
   int64_t first_row, end_row, first, end;
   visible(down, top, &first_row, &end_row);
   visible(across, left, &first, &end);
+  /* Of places that see nothing, and of strides that lead nowhere, no bytes can be counted: there may be too many. */
+  const int64_t begins_at = end > first ? (left + first * across->stride) * across->step : 0;
+  const int64_t from_step = end - first > 1 ? across->stride * across->step : 0;
   for (int64_t i = 0; i < down->places; i++, to += across->places * step) {
     if (i < first_row || i >= end_row) {
       run->move(to, step, zero, 0, across->places);
@@ -92,8 +100,7 @@ static void make_row(const columns_run *run, char *to, const char *channel, int6
     }
     const char *line = channel + (top + i * down->stride) * down->step;
     run->move(to, step, zero, 0, first);
-    run->move(to + first * step, step, line + (left + first * across->stride) * across->step,
-              across->stride * across->step, end - first);
+    run->move(to + first * step, step, line + begins_at, from_step, end - first);
     run->move(to + end * step, step, zero, 0, across->places - end);
   }
 }
@@ -186,8 +193,8 @@ static void run_sums(void *user, int64_t begin, int64_t end) {
     char *to = kw_walk_base(run->image) + image * run->image_step + channel * run->channel_step + row * down->step;
     sum_row(run, sums, spans, from, row);
     for (int64_t r = 0; r < run->remainders; r++) {
-      kw_port_write(run->port, to + r * across->step, across->stride * across->step, sums + r * run->each * lane,
-                    (across->size - r + across->stride - 1) / across->stride);
+      kw_port_write(run->port, to + r * across->step, run->remainders * across->step, sums + r * run->each * lane,
+                    steps_over(across->size - r, across->stride));
     }
   }
   run->host->host_free(run->host->ctx, sums);
@@ -201,7 +208,7 @@ static kw_status run_column_sums(const kw_host_api *host, const kw_call *call, c
   run.host = host;
   run.port = plan;
   run.remainders = kw_least(across->stride, across->size);
-  run.each = (across->size + across->stride - 1) / across->stride;
+  run.each = steps_over(across->size, across->stride);
   const int64_t rows = image->numel / across->size;
   const kw_status status = host->parallel_for(host->ctx, rows, 1 + GRAIN / (1 + matrix->numel / rows), run_sums, &run);
   return status == KW_OK ? (kw_status)atomic_load(&run.status) : status;

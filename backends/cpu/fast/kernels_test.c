@@ -286,6 +286,19 @@ static void test_columns(void **state) {
           INTS(1, 2), INTS(2, 2));
     CHECK("col2im", TENSOR(dtype, NULL, 1, 4, 3, 6), test_arg(&two), INTS(3, 6), INTS(1, 1), INTS(1, 1), INTS(0, 4),
           INTS(5, 9));
+    /* Strides that no image is as long as, and with them paddings. */
+    const kw_tensor_ref image = TENSOR(dtype, numbers[0], 2, 9, 11), taps = TENSOR(dtype, numbers[0], 12, 1);
+    const kw_tensor_ref three = TENSOR(dtype, numbers[0], 2, 3);
+    const int64_t far = INT64_C(1) << 62;
+    CHECK("im2col", TENSOR(dtype, NULL, 12, 1), test_arg(&image), INTS(2, 3), INTS(1, 1), INTS(0, 0), INTS(INT64_MAX));
+    CHECK("im2col", TENSOR(dtype, NULL, 12, 1), test_arg(&image), INTS(2, 3), INTS(2, 1), INTS(1, 2),
+          INTS(far, INT64_MAX));
+    CHECK("im2col", TENSOR(dtype, NULL, 2, 3), test_arg(&image), INTS(1, 1), INTS(1, 1), INTS(0, far - 6),
+          INTS(9, far - 5));
+    CHECK("col2im", TENSOR(dtype, NULL, 2, 9, 11), test_arg(&taps), INTS(9, 11), INTS(2, 3), INTS(2, 1), INTS(1, 2),
+          INTS(far, INT64_MAX));
+    CHECK("col2im", TENSOR(dtype, NULL, 2, 9, 11), test_arg(&three), INTS(9, 11), INTS(1, 1), INTS(1, 1),
+          INTS(0, far - 6), INTS(9, far - 5));
   }
 }
 
