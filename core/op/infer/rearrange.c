@@ -148,7 +148,9 @@ static kw_status add_pads(const kw_op *op, const kw_value *args, uint32_t first,
   for (uint32_t i = 0; i < pads->count / 2; ++i) {
     const uint32_t d = self->rank - 1 - i;
     const int64_t before = pads->u.ints[2 * i], after = pads->u.ints[2 * i + 1];
-    bool over = __builtin_add_overflow(out->sizes[d], before, &out->sizes[d]);
+    int64_t behind; /* without what is cut off in front: devices count places from there */
+    bool over = __builtin_add_overflow(out->sizes[d], after, &behind);
+    over = __builtin_add_overflow(out->sizes[d], before, &out->sizes[d]) || over;
     over = __builtin_add_overflow(out->sizes[d], after, &out->sizes[d]) || over;
     if (over || out->sizes[d] < 0) {
       return kw_op_fail(op, first + 1, "%" PRId64 " and %" PRId64 " make dimension %u of size %" PRId64 " %s", before,

@@ -33,6 +33,7 @@ static const test_infer_row accepted[] = {
     {"reflection_pad1d_backward f32[2,6] f32[2,3] l:2,1", "f32: f32[2,3]"},
     {"replication_pad2d_backward f16[1,11,12] f16[1,2,3] l:0,9,9,0", "f16: f16[1,2,3]"},
     {"replication_pad1d f32[2,3] l:20,-1", "f32: f32[2,22]"},
+    {"replication_pad1d f32[2,3] l:-9223372036854775804,9223372036854775804", "f32: f32[2,3]"},
     {"replication_pad2d u8[1,2,3] l:0,9,9,0", "u8: u8[1,11,12]"},
     {"replication_pad3d f16[1,2,3,4] l:1,1,1,1,1,1", "f16: f16[1,4,5,6]"},
 };
@@ -64,6 +65,10 @@ static const test_infer_row refused[] = {
     {"constant_pad_nd f32[3] l:1,1,1,1", "argument 'pad': 4 numbers for a tensor of rank 1"},
     {"constant_pad_nd f32[3] l:-2,-2", "argument 'pad': -2 and -2 make dimension 0 of size 3 shorter than nothing"},
     {"constant_pad_nd f32[3] l:9223372036854775807,0", "of size 3 longer than 2^63 - 1"},
+    {"constant_pad_nd f32[3] l:-9223372036854775808,9223372036854775807", "of size 3 longer than 2^63 - 1"},
+    {"replication_pad1d f32[2,3] l:-9223372036854775807,9223372036854775807", "of size 3 longer than 2^63 - 1"},
+    {"replication_pad1d_backward f32[2,3] f32[2,3] l:-9223372036854775807,9223372036854775807",
+     "of size 3 longer than 2^63 - 1"},
     {"constant_pad_nd f32[3] l:2305843009213693952,0", "argument 'pad': the tensor would have more than"},
     {"constant_pad_nd f32[3] l:1,1 c:1", "argument 'value': a complex number does not fit a tensor of f32"},
     {"reflection_pad1d f32[2,3] l:3,0", "argument 'padding': 3 and 0 reflect past the 3 elements of dimension 1"},
