@@ -481,17 +481,19 @@ static kw_status run_reference(const kw_call *call, const char *op) {
   return table->run(call);
 }
 
-/* A tensor [images, channels, size...] as [images, channels, elements]. */
-static kw_tensor_ref as_matrices(const kw_tensor_ref *tensor) {
+/* A tensor [images, channels, size...] as [images, channels, elements]. How far apart these are says the layout: the
+ * stride of a last dimension of one element says nothing. */
+static kw_tensor_ref as_matrices(const kw_tensor_ref *tensor, const kw_onednn_tensor *layout) {
   kw_tensor_ref out = *tensor;
   out.rank = 3;
   out.shape[2] = tensor->numel / (tensor->shape[0] * tensor->shape[1]);
-  out.strides[2] = tensor->strides[tensor->rank - 1];
+  out.strides[2] = layout->strides[layout->rank - 1];
   return out;
 }
 
-static kw_status run_as_product(const kw_host_api *host, const kw_call *call) {
-  const kw_tensor_ref images = as_matrices(tensor_of(call, INPUT)), out = as_matrices(tensor_of(call, OUTPUT));
+static kw_status run_as_product(const kw_host_api *host, const kw_call *call, const conv_plan *plan) {
+  const kw_tensor_ref images = as_matrices(tensor_of(call, INPUT), &plan->tensors[INPUT].layout);
+  const kw_tensor_ref out = as_matrices(tensor_of(call, OUTPUT), &plan->tensors[OUTPUT].layout);
   kw_tensor_ref weight = *tensor_of(call, WEIGHT), bias;
   weight.rank = 2;
   const bool has_bias = call->args[2].tag == KW_TAG_TENSOR;
@@ -507,7 +509,7 @@ static kw_status run_convolution(const kw_host_api *host, const kw_call *call, c
   const kw_fast_kernel *kernel = call->user;
   const conv_op *op = kernel->family;
   const conv_plan *plan = the_plan;
-  if (plan->is_product) return run_as_product(host, call);
+  if (plan->is_product) return run_as_product(host, call, plan);
   if (!kw_onednn_is_there()) return run_reference(call, kernel->op);
   conv_run run = {.plan = plan, .constant = kw_fast_packed(call, WEIGHT)};
   kw_status status = KW_OK;

@@ -56,6 +56,12 @@ static kw_tensor_ref apart(kw_tensor_ref tensor) {
   return tensor;
 }
 
+static kw_status one_thread(void *context, uint32_t *out_count) {
+  (void)context;
+  *out_count = 1;
+  return KW_OK;
+}
+
 /* Runs an op with results of these shapes and compares. In place: argument 0 is result 0. */
 static void check(const char *op, const kw_tensor_ref *outs, uint32_t out_count, bool in_place, const kw_value *args,
                   uint32_t arg_count) {
@@ -68,7 +74,7 @@ static void check(const char *op, const kw_tensor_ref *outs, uint32_t out_count,
     for (int fast = 0; fast < 2; fast++) {
       char(*const memory)[16 * MOST] = fast ? got : expected;
       const kw_tensor_ref *list[2] = {&results[fast][0], &results[fast][1]};
-      kw_value mine[8];
+      kw_value mine[9];
       memset(memory, 'x', sizeof got);
       memcpy(mine, args, arg_count * sizeof *args);
       for (uint32_t k = 0; k < out_count; k++) {
@@ -85,7 +91,7 @@ static void check(const char *op, const kw_tensor_ref *outs, uint32_t out_count,
       call.outs = list;
       call.extra = &extra;
       if (fast) {
-        assert_int_equal(test_fast_call(&call, pieces[p]), KW_OK);
+        assert_int_equal(test_fast_call_on(&call, pieces[p], one_thread), KW_OK);
       } else {
         assert_int_equal(test_call(is_wide ? kw_reference_f64 : kw_reference_f32, &call), KW_OK);
       }
@@ -302,6 +308,21 @@ static void test_columns(void **state) {
   }
 }
 
+/* ---- Convolutions ------------------------------------------------------------------------------------------------ */
+
+/* Windows of one element: of images whose last dimension has one element, so that no step to a next one counts. */
+static void test_convolutions(void **state) {
+  (void)state;
+  for (int64_t i = 0; i < MOST; i++) kw_number_store(KW_F32, numbers[0] + i * 4, draw() % 20);
+  const kw_tensor_ref weight = TENSOR(KW_F32, numbers[0], 6, 5, 1, 1);
+  kw_tensor_ref image = TENSOR(KW_F32, numbers[0], 2, 5, 7, 1), out = TENSOR(KW_F32, NULL, 2, 6, 7, 1);
+  for (int64_t step = 1; step < 200; step += 99) {
+    image.strides[3] = out.strides[3] = step;
+    CHECK("convolution", out, test_arg(&image), test_arg(&weight), test_none(), INTS(1, 1), INTS(0, 0), INTS(1, 1),
+          FLAG(false), INTS(0, 0), INT(1));
+  }
+}
+
 /* ---- Distances --------------------------------------------------------------------------------------------------- */
 
 /* Whole numbers, whose sums are exact, and more rows than a tile has. */
@@ -480,6 +501,7 @@ int main(void) {
       cmocka_unit_test(test_searching),
       cmocka_unit_test(test_distances),
       cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_convolutions),
       cmocka_unit_test(test_masks),
       cmocka_unit_test(test_large_rows_are_joined),
   };
