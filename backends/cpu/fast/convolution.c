@@ -19,9 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLABS 8          /* at most, together with images */
-#define SLAB_CHANNELS 32 /* at least, and a multiple of 16 */
-#define GRAIN 16384      /* elements copied that a thread is woken for */
+#define SLABS 8            /* at most, together with images */
+#define SLAB_CHANNELS 32   /* at least, and a multiple of 16 */
+#define GRAIN 16384        /* elements copied that a thread is woken for */
+#define FARTHEST (1 << 20) /* that a stride, padding or dilation leads */
 #define TENSORS 5
 
 /* What an op's tensors are here: of convolution the first three, of convolution_backward all. */
@@ -268,7 +269,20 @@ static kw_status plan_convolution(const kw_fast_kernel *kernel, const kw_call *c
   return status;
 }
 
+/* oneDNN counts in 32 bits where windows go: with larger numbers it computes something else. */
+static bool has_near_windows(const kw_call *call) {
+  const conv_op *op = ((const kw_fast_kernel *)call->user)->family;
+  for (uint32_t i = 0; i < 3; i++) { /* stride, padding, dilation */
+    const kw_value *list = &call->args[op->first + i];
+    for (uint32_t d = 0; d < list->count; d++) {
+      if (list->u.ints[d] > FARTHEST) return false;
+    }
+  }
+  return true;
+}
+
 static kw_status serves_convolution(const kw_call *call) {
+  if (!has_near_windows(call)) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t i = 0; i < TENSORS; i++) {
     const kw_tensor_ref *tensor = tensor_of(call, i);
     if (!tensor) continue;

@@ -323,6 +323,43 @@ static void test_convolutions(void **state) {
   }
 }
 
+static const kw_fast_kernel *find_kernel(const char *op) {
+  for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
+    for (uint32_t i = 0; i < family->count; i++) {
+      if (strcmp(family->kernels[i].op, op) == 0) return &family->kernels[i];
+    }
+  }
+  return NULL;
+}
+
+/* What oneDNN counts with in 32 bits is left to the reference: 2^32 + 1 would be 1. */
+static void test_far_windows(void **state) {
+  (void)state;
+  const int64_t far = (INT64_C(1) << 32) + 1;
+  const kw_tensor_ref image = TENSOR(KW_F32, numbers[0], 1, 8, 5), weight = TENSOR(KW_F32, numbers[1], 16, 8, 3);
+  const kw_tensor_ref out = TENSOR(KW_F32, numbers[2], 1, 16, 5), *outs[] = {&out};
+  for (int number = 0; number <= 3; number++) { /* stride, padding, dilation; none */
+    const kw_value args[] = {test_arg(&image),
+                             test_arg(&weight),
+                             test_none(),
+                             INTS(number == 0 ? far : 1),
+                             INTS(number == 1 ? far : 1),
+                             INTS(number == 2 ? far : 1),
+                             FLAG(false),
+                             INTS(0),
+                             INT(1)};
+    const kw_fast_kernel *kernel = find_kernel("convolution");
+    const kw_call call = {.struct_size = sizeof call,
+                          .arg_count = 9,
+                          .out_count = 1,
+                          .op = "convolution",
+                          .user = (void *)(uintptr_t)kernel,
+                          .args = args,
+                          .outs = outs};
+    assert_int_equal(kernel->serves(&call), number == 3 ? KW_OK : KW_ERR_NOT_IMPLEMENTED);
+  }
+}
+
 /* ---- Distances --------------------------------------------------------------------------------------------------- */
 
 /* Whole numbers, whose sums are exact, and more rows than a tile has. */
@@ -502,6 +539,7 @@ int main(void) {
       cmocka_unit_test(test_distances),
       cmocka_unit_test(test_columns),
       cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_far_windows),
       cmocka_unit_test(test_masks),
       cmocka_unit_test(test_large_rows_are_joined),
   };
