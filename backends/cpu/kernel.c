@@ -83,8 +83,36 @@ static kw_status launch_fast(const kw_call *call) {
   return launch(call, KW_CPU_FAST);
 }
 
+/* Kernels multiply a tensor's elements with what they take room for and with steps, and have 64 bits for that. Nothing
+ * goes through more elements than these: such a tensor was expanded, and what would be read in years wraps at once. */
+#define MOST_ELEMENTS (INT64_C(1) << 44)
+
+static kw_status check_tensor(const kw_call *call, const kw_tensor_ref *tensor) {
+  if (!tensor || tensor->numel <= MOST_ELEMENTS) return KW_OK;
+  return kw_cpu_error(((const kw_cpu_device *)call->device)->host, KW_ERR_UNSUPPORTED,
+                      "a tensor of %lld elements: the cpu computes with 2^44 at most", (long long)tensor->numel);
+}
+
+static kw_status check_tensors(const kw_call *call) {
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < call->arg_count && status == KW_OK; i++) {
+    const kw_value *value = &call->args[i];
+    if (value->tag == KW_TAG_TENSOR) status = check_tensor(call, value->u.tensor);
+    if (value->tag != KW_TAG_TENSOR_LIST) continue;
+    for (uint32_t k = 0; k < value->count && status == KW_OK; k++) status = check_tensor(call, value->u.tensors[k]);
+  }
+  return status;
+}
+
 static kw_status can_implement(const kw_call *call) {
+  const kw_status status = check_tensors(call);
+  if (status != KW_OK) return status;
   return kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}}) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
+static kw_status can_implement_fast(const kw_call *call) {
+  const kw_status status = check_tensors(call);
+  return status == KW_OK ? kw_fast_can_implement(call) : status;
 }
 
 /* ---- Registration ---------------------------------------------------------------------------------------------- */
@@ -139,7 +167,7 @@ static kw_status register_fast(const kw_host_api *host) {
           .priority = FAST_PRIORITY,
           .known_args = kw_known_args(fast->op),
           .user = (void *)(uintptr_t)fast,
-          .can_implement = kw_fast_can_implement,
+          .can_implement = can_implement_fast,
           .prepare = kw_fast_prepare,
           .launch = launch_fast,
           .release = kw_fast_release,
