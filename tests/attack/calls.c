@@ -120,9 +120,20 @@ static void release_all(void) {
 
 static kw_tensor *make(kw_dtype dtype, uint32_t rank, const int64_t *shape) {
   kw_tensor *tensor = NULL;
-  if (kw_tensor_create(device, dtype, rank, shape, &tensor) != KW_OK) return NULL;
+  if (random_tensor(device, dtype, rank, shape, &tensor) != KW_OK) return NULL;
   if (random_fill(tensor) != KW_OK) find("a tensor cannot be written");
   return keep(tensor);
+}
+
+/* Mostly low; the larger, the smaller are the sizes. */
+static uint32_t draw_rank(void) {
+  return random_below(random_chance(85) ? 5 : KW_MAX_RANK + 1);
+}
+
+static int64_t draw_size(uint32_t rank) {
+  return rank > 5   ? 1 + (int64_t)random_below(2) - random_chance(2)
+         : rank > 3 ? (int64_t)random_below(4)
+                    : random_size();
 }
 
 static kw_tensor *draw_tensor(bool indices) {
@@ -131,8 +142,8 @@ static kw_tensor *draw_tensor(bool indices) {
   uint32_t rank = usual_rank;
   memcpy(shape, usual_shape, sizeof shape);
   if (random_chance(25)) {
-    rank = random_below(6);
-    for (uint32_t d = 0; d < rank; d++) shape[d] = rank > 3 ? (int64_t)random_below(4) : random_size();
+    rank = draw_rank();
+    for (uint32_t d = 0; d < rank; d++) shape[d] = draw_size(rank);
   } else if (rank > 0 && random_chance(50)) {
     shape[random_below(rank)] = random_chance(50) ? 1 : random_size();
   } else if (rank > 0 && random_chance(15)) {
@@ -143,7 +154,7 @@ static kw_tensor *draw_tensor(bool indices) {
                                              : random_dtype();
   kw_tensor *tensor = make(dtype, rank, shape);
   for (int views = 0; tensor != NULL && views < 2 && random_chance(35); views++) {
-    kw_tensor *view = keep(random_view(tensor));
+    kw_tensor *view = keep(random_chance(40) ? random_layout(tensor) : random_view(tensor));
     if (view != NULL) tensor = view;
   }
   return tensor;
@@ -170,10 +181,11 @@ static kw_value draw_ints(const kw_arg_info *arg, int64_t *list) {
   if (count > LIST_MOST) count = LIST_MOST;
   show("[");
   for (uint32_t i = 0; i < count; i++) {
-    list[i] = mask                     ? (int64_t)random_below(2)
-              : like && i < usual_rank ? usual_shape[i]
-              : random_chance(75)      ? (int64_t)random_below(5)
-                                       : random_int();
+    list[i] = mask                        ? (int64_t)random_below(2)
+              : like && i < usual_rank    ? usual_shape[i]
+              : i > 0 && random_chance(8) ? (int64_t)(random_below(5) - (uint64_t)list[i - 1]) /* with it, few again */
+              : random_chance(75)         ? (int64_t)random_below(5)
+                                          : random_int();
     show("%lld ", (long long)list[i]);
   }
   show("]");
@@ -265,8 +277,12 @@ static void draw_call(call *c) {
     usual_dtype = random_dtype();
     if (random_chance(8) || (c->info.dtypes.bits[0] >> usual_dtype & 1) != 0) break;
   }
-  usual_rank = random_below(5);
-  for (int d = 0; d < KW_MAX_RANK; d++) usual_shape[d] = usual_rank > 2 ? 1 + (int64_t)random_below(4) : random_size();
+  usual_rank = draw_rank();
+  for (int d = 0; d < KW_MAX_RANK; d++) {
+    usual_shape[d] = usual_rank > 5   ? draw_size(usual_rank)
+                     : usual_rank > 2 ? 1 + (int64_t)random_below(4)
+                                      : random_size();
+  }
   c->arg_count = random_chance(88) ? c->info.arg_count : random_below(c->info.arg_count + 2);
   c->repeats = strstr(c->info.name, "empty") == NULL;
   const bool strict = random_chance(70);
@@ -335,19 +351,13 @@ static void compare(const call *c, kw_tensor *const *a, kw_tensor *const *b, con
   }
 }
 
-/* Into every second element of larger tensors. */
+/* Into tensors that lie otherwise. */
 static void call_into_strided(const call *c, kw_tensor *const *results) {
   kw_tensor *given[RESULTS_MOST] = {NULL};
   for (uint32_t i = 0; i < c->out_count; i++) {
     if (results[i] == NULL || kw_op_result_alias(c->op, i) >= 0) continue;
-    const kw_tensor_ref *ref = kw_tensor_describe(results[i]);
-    if (ref->rank >= KW_MAX_RANK || ref->numel > 1 << 16) return;
-    int64_t shape[KW_MAX_RANK];
-    memcpy(shape, ref->shape, sizeof shape);
-    shape[ref->rank] = 2;
-    kw_tensor *large = make(ref->dtype, ref->rank + 1u, shape);
-    if (large == NULL || kw_tensor_select(large, ref->rank, 1, &given[i]) != KW_OK) return;
-    keep(given[i]);
+    given[i] = kw_tensor_describe(results[i])->numel <= 1 << 16 ? keep(random_layout(results[i])) : NULL;
+    if (given[i] == NULL) return;
   }
   if (kw_op_call(c->op, NULL, c->args, c->arg_count, given, c->out_count) != KW_OK) {
     find("refused with given results");

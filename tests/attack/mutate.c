@@ -73,24 +73,28 @@ static kw_tensor *make_like(copy *c, const kw_tensor *tensor, kw_device *device,
   if (!just_so && ref->rank > 0 && random_chance(30)) shape[random_below(ref->rank)] = random_size();
   const kw_dtype dtype = !just_so && random_chance(30) ? random_dtype() : ref->dtype;
   kw_tensor *made_tensor = NULL;
-  if (kw_tensor_create(device, dtype, ref->rank, shape, &made_tensor) != KW_OK) return NULL;
+  if (random_tensor(device, dtype, ref->rank, shape, &made_tensor) != KW_OK) return NULL;
   if (random_fill(made_tensor) != KW_OK) kw_error_clear();
   return own(c, made_tensor);
 }
 
 static kw_tensor *vary(copy *c, const kw_tensor *tensor, kw_device *device) {
+  if (random_chance(30)) return own(c, random_layout(tensor));
   if (random_chance(50)) return own(c, random_view(tensor));
   return make_like(c, tensor, device, false);
 }
 
 static int64_t vary_int(int64_t was) {
-  switch (random_below(4)) {
+  static const int64_t ends[] = {INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT64_C(1) << 62};
+  switch (random_below(5)) {
     case 0:
       return (int64_t)((uint64_t)was + 1);
     case 1:
       return (int64_t)((uint64_t)was - 1);
     case 2:
       return (int64_t) - (uint64_t)was;
+    case 3:
+      return ends[random_below(sizeof ends / sizeof ends[0])];
     default:
       return random_int();
   }

@@ -4,6 +4,8 @@
  */
 #include "random.h"
 
+#include <keyway/interop.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +81,41 @@ kw_dtype random_dtype(void) {
   return (kw_dtype)random_below(count);
 }
 
+/* ---- Memory -------------------------------------------------------------------------------------------------------
+ */
+
+#define ALIGNMENT 64
+
+/* The tensor's shape on memory of its own; NULL where there is none, or the device does not take it. */
+static kw_tensor *import_like(const kw_tensor *tensor) {
+  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
+  const size_t size = (size_t)ref->numel * kw_dtype_size(ref->dtype);
+  kw_tensor *bytes = NULL, *like = NULL;
+  void *memory = NULL;
+  if (size == 0 || posix_memalign(&memory, ALIGNMENT, size) != 0) return NULL;
+  kw_external_memory external = {.struct_size = sizeof external, .kind = KW_HANDLE_HOST, .size = size};
+  external.host = memory;
+  kw_status status = kw_tensor_import(kw_tensor_device(tensor), &external, free, memory, &bytes);
+  if (status != KW_OK) free(memory);
+  if (status == KW_OK) {
+    status = kw_tensor_reinterpret(bytes, ref->dtype, ref->rank, ref->shape, ref->strides, 0, &like);
+    kw_tensor_release(bytes);
+  }
+  if (status != KW_OK) kw_error_clear();
+  return status == KW_OK ? like : NULL;
+}
+
+kw_status random_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                        kw_tensor **out_tensor) {
+  const kw_status status = kw_tensor_create(device, dtype, rank, shape, out_tensor);
+  if (status != KW_OK || kw_tensor_describe(*out_tensor)->numel > 1 << 20 || random_chance(50)) return status;
+  kw_tensor *like = import_like(*out_tensor);
+  if (like == NULL) return KW_OK;
+  kw_tensor_release(*out_tensor);
+  *out_tensor = like;
+  return KW_OK;
+}
+
 /* ---- Contents ---------------------------------------------------------------------------------------------------- */
 
 static double clamp(double value, double most) {
@@ -133,6 +170,49 @@ kw_status random_fill(kw_tensor *tensor) {
   kw_status status = kw_tensor_write(tensor, bytes);
   free(bytes);
   return status;
+}
+
+/* ---- Layouts --------------------------------------------------------------------------------------------------------
+ */
+
+/* Strides of dimensions that lie in any order, each of the elements before, with gaps or without. Returns how many
+ * elements they reach over. */
+static int64_t draw_strides(const kw_tensor_ref *ref, int64_t *out_strides) {
+  static const int64_t steps[] = {0, 1, 7, 1000};
+  const bool has_gaps = random_chance(50);
+  int64_t step = has_gaps && random_chance(50) ? 2 : 1;
+  uint32_t left[KW_MAX_RANK];
+  for (uint32_t d = 0; d < ref->rank; d++) left[d] = d;
+  for (uint32_t count = ref->rank; count > 0; count--) {
+    const uint32_t i = random_chance(40) ? count - 1 : random_below(count), d = left[i];
+    left[i] = left[count - 1];
+    out_strides[d] = ref->shape[d] == 1 ? steps[random_below(LENGTH(steps))] : step;
+    if (ref->shape[d] > 1) step *= ref->shape[d];
+    if (has_gaps && random_chance(30)) step++;
+  }
+  return step;
+}
+
+kw_tensor *random_layout(const kw_tensor *tensor) {
+  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
+  const size_t size = (size_t)ref->numel * kw_dtype_size(ref->dtype);
+  int64_t strides[KW_MAX_RANK];
+  if (ref->numel > 1 << 20) return NULL;
+  const int64_t reach = draw_strides(ref, strides);
+  kw_tensor *memory = NULL, *view = NULL;
+  void *bytes = malloc(size + 1);
+  kw_status status = bytes != NULL ? KW_OK : KW_ERR_OUT_OF_MEMORY;
+  if (status == KW_OK) status = kw_tensor_read(tensor, bytes);
+  if (status == KW_OK) status = random_tensor(kw_tensor_device(tensor), ref->dtype, 1, &reach, &memory);
+  if (status == KW_OK) status = random_fill(memory);
+  if (status == KW_OK) status = kw_tensor_as_strided(memory, ref->rank, ref->shape, strides, 0, &view);
+  if (status == KW_OK) status = kw_tensor_write(view, bytes);
+  if (status != KW_OK) kw_error_clear();
+  free(bytes);
+  kw_tensor_release(memory);
+  if (status == KW_OK) return view;
+  kw_tensor_release(view);
+  return NULL;
 }
 
 /* ---- Views ------------------------------------------------------------------------------------------------------- */
