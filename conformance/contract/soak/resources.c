@@ -119,8 +119,8 @@ static void take_memory(kw_resources *out) {
   out->held[KW_RESOURCE_RESIDENT] =
       kib_in("/proc/self/smaps_rollup", (const char *[]){"Private_Dirty:", "Shared_Dirty:"});
   out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", (const char *[]){"VmSize:", NULL});
-  if (out->held[KW_RESOURCE_ADDRESSES] >= 0)
-    out->held[KW_RESOURCE_ADDRESSES] -= kw_arena_addresses() + kw_heap_addresses();
+  const kw_malloc_addresses of_malloc = kw_malloc_addresses_now();
+  if (out->held[KW_RESOURCE_ADDRESSES] >= 0) out->held[KW_RESOURCE_ADDRESSES] -= of_malloc.arenas + of_malloc.heap;
 }
 
 /* Threads that were told to end and have not been run since. */

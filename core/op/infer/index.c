@@ -159,19 +159,10 @@ kw_status kw_infer_scatter_reduce(const kw_op *op, const kw_value *args, kw_infe
 }
 
 kw_status kw_infer_index_add(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  (void)out_expand;
-  const kw_tensor_ref *self = args[0].u.tensor, *index = args[2].u.tensor, *source = args[3].u.tensor;
+  const kw_tensor_ref *self = args[0].u.tensor, *source = args[3].u.tensor;
   char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
-  uint32_t dim;
-  kw_status status = kw_infer_find_dim(op, args, self, &dim);
-  if (status == KW_OK) status = kw_infer_check_indices(op, 2, index, size_of(self, dim));
+  kw_status status = kw_infer_index_select(op, args, out, out_expand); /* the shape of the slices that are named */
   if (status != KW_OK) return status;
-  if (index->rank > 1) return kw_op_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
-  if (self->rank == 0 && index->numel != 1) {
-    return kw_op_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
-  }
-  kw_infer_take_shape(self, out);
-  if (self->rank > 0) out->sizes[dim] = index->numel;
   if (source->rank != out->rank || memcmp(source->shape, out->sizes, out->rank * sizeof(int64_t)) != 0) {
     return kw_op_fail(op, 3, "expected shape %s, that of '%s' with a slice for each index, got %s",
                       kw_shape_text(out->rank, out->sizes, wanted), op->schema.args[0].name,
