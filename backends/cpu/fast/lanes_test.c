@@ -34,6 +34,21 @@ static int fill_tables(void **state) {
   return 0;
 }
 
+/* It is avx512 but for what half.c has. */
+static void avx512_fp16_computes_with_f16(void **state) {
+  (void)state;
+  static const uint32_t its_own[] = {KW_POINTWISE_ADD, KW_POINTWISE_SUB, KW_POINTWISE_MUL, KW_POINTWISE_SQUARE};
+  const kw_isa *lower = &tables[KW_CAPABILITY_AVX512];
+  kw_isa table = tables[KW_CAPABILITY_AVX512_FP16];
+  if (!table.pointwise[KW_POINTWISE_ADD][KW_LANE_F16]) skip(); /* not there */
+  for (size_t i = 0; i < sizeof its_own / sizeof *its_own; i++) {
+    kw_lanes_fn *function = &table.pointwise[its_own[i]][KW_LANE_F16];
+    assert_true(*function != lower->pointwise[its_own[i]][KW_LANE_F16]);
+    *function = lower->pointwise[its_own[i]][KW_LANE_F16];
+  }
+  assert_memory_equal(&table, lower, sizeof table);
+}
+
 /* Numbers between -4 and 4, the same in every run. */
 static double number(uint32_t *seed) {
   *seed = *seed * 1664525u + 1013904223u;
@@ -303,6 +318,7 @@ static void rows_fold_by_columns(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(avx512_fp16_computes_with_f16),
       cmocka_unit_test(a_lane_does_not_depend_on_its_place),
       cmocka_unit_test(operands_that_repeat_give_the_same_bits),
       cmocka_unit_test(a_conversion_does_not_depend_on_its_place),
