@@ -26,13 +26,9 @@ static uint32_t pick(uint32_t count) {
 }
 
 static const kw_fast_kernel *kernel_of(const char *op) {
-  for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
-    for (uint32_t i = 0; i < family->count; i++) {
-      if (strcmp(family->kernels[i].op, op) == 0) return &family->kernels[i];
-    }
-  }
-  fail_msg("no fast kernel of %s", op);
-  return NULL;
+  const kw_fast_kernel *kernel = test_fast_kernel(op);
+  if (!kernel) fail_msg("no fast kernel of %s", op);
+  return kernel;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */

@@ -85,7 +85,6 @@ static kw_tensor *vary(copy *c, const kw_tensor *tensor, kw_device *device) {
 }
 
 static int64_t vary_int(int64_t was) {
-  static const int64_t ends[] = {INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT64_C(1) << 62};
   switch (random_below(5)) {
     case 0:
       return (int64_t)((uint64_t)was + 1);
@@ -94,7 +93,7 @@ static int64_t vary_int(int64_t was) {
     case 2:
       return (int64_t) - (uint64_t)was;
     case 3:
-      return ends[random_below(sizeof ends / sizeof ends[0])];
+      return random_limit();
     default:
       return random_int();
   }

@@ -34,7 +34,7 @@ bool random_chance(uint32_t percent) {
 }
 
 /* Sizes between 2^20 and 2^46 are left out: they may be given memory, or time, that nobody has. */
-int64_t random_int(void) {
+int64_t random_limit(void) {
   static const int64_t limits[] = {INT64_MAX,
                                    INT64_MIN,
                                    INT64_MAX - 1,
@@ -51,7 +51,11 @@ int64_t random_int(void) {
                                    17,
                                    64,
                                    100};
-  return random_chance(85) ? (int64_t)random_below(11) - 2 : limits[random_below(LENGTH(limits))];
+  return limits[random_below(LENGTH(limits))];
+}
+
+int64_t random_int(void) {
+  return random_chance(85) ? (int64_t)random_below(11) - 2 : random_limit();
 }
 
 double random_float(void) {
@@ -81,8 +85,7 @@ kw_dtype random_dtype(void) {
   return (kw_dtype)random_below(count);
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 #define ALIGNMENT 64
 
@@ -172,8 +175,7 @@ kw_status random_fill(kw_tensor *tensor) {
   return status;
 }
 
-/* ---- Layouts --------------------------------------------------------------------------------------------------------
- */
+/* ---- Layouts ----------------------------------------------------------------------------------------------------- */
 
 /* Strides of dimensions that lie in any order, each of the elements before, with gaps or without. Returns how many
  * elements they reach over. */

@@ -11,6 +11,8 @@ void random_seed(uint64_t seed);
 uint32_t random_below(uint32_t end); /* 0 .. end - 1; 0 for 0 */
 bool random_chance(uint32_t percent);
 
+int64_t random_limit(void); /* where int64 ends, parts of that, and what is somewhat larger than usual */
+
 /* Mostly small, often at a limit of something. */
 int64_t random_int(void);
 double random_float(void);

@@ -68,8 +68,7 @@ static int64_t steps_over(int64_t distance, int64_t stride) {
 
 /* Which places see an element of the image through a tap: [*first, *end). Place 0 sees element `low`. */
 static void visible(const columns_axis *axis, int64_t low, int64_t *first, int64_t *end) {
-  const int64_t before = low < 0 ? steps_over(-low, axis->stride) : 0;
-  const int64_t behind = axis->size > low ? steps_over(axis->size - low, axis->stride) : 0;
+  const int64_t before = steps_over(-low, axis->stride), behind = steps_over(axis->size - low, axis->stride);
   *first = before < axis->places ? before : axis->places;
   *end = behind < *first ? *first : behind < axis->places ? behind : axis->places;
 }

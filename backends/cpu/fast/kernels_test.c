@@ -323,15 +323,6 @@ static void test_convolutions(void **state) {
   }
 }
 
-static const kw_fast_kernel *find_kernel(const char *op) {
-  for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
-    for (uint32_t i = 0; i < family->count; i++) {
-      if (strcmp(family->kernels[i].op, op) == 0) return &family->kernels[i];
-    }
-  }
-  return NULL;
-}
-
 /* What oneDNN counts with in 32 bits is left to the reference: 2^32 + 1 would be 1. */
 static void test_far_windows(void **state) {
   (void)state;
@@ -348,7 +339,7 @@ static void test_far_windows(void **state) {
                              FLAG(false),
                              INTS(0),
                              INT(1)};
-    const kw_fast_kernel *kernel = find_kernel("convolution");
+    const kw_fast_kernel *kernel = test_fast_kernel("convolution");
     const kw_call call = {.struct_size = sizeof call,
                           .arg_count = 9,
                           .out_count = 1,

@@ -2,17 +2,9 @@
  *
  * Tests of the lanes of every instruction set that was compiled and that this processor has.
  */
-#include "capability.h"
-#include "isa/isa.h"
+#include "test_fast.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 3 * KW_LANE_BLOCK + 13 };
 
@@ -21,16 +13,10 @@ static kw_isa tables[KW_CAPABILITY_COUNT];
 
 static int fill_tables(void **state) {
   (void)state;
-  kw_isa_fill_baseline(&tables[KW_CAPABILITY_BASELINE]);
-#if defined(__x86_64__)
-  const char *why;
-  kw_capability_choose(UINT32_MAX, kw_capability_features(), "avx2", &why);
-  if (!why) kw_isa_fill_avx2(&tables[KW_CAPABILITY_AVX2]);
-  kw_capability_choose(UINT32_MAX, kw_capability_features(), "avx512", &why);
-  if (!why) kw_isa_fill_avx512(&tables[KW_CAPABILITY_AVX512]);
-  kw_capability_choose(UINT32_MAX, kw_capability_features(), "avx512_fp16", &why);
-  if (!why) kw_isa_fill_avx512_fp16(&tables[KW_CAPABILITY_AVX512_FP16]);
-#endif
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    const kw_isa *table = test_isa(level);
+    if (table) tables[level] = *table;
+  }
   return 0;
 }
 

@@ -63,25 +63,30 @@ static inline kw_host_api test_host(int64_t *piece) {
                        .host_free = test_host_free};
 }
 
+/* The fast kernel of an op; NULL where there is none. */
+static inline const kw_fast_kernel *test_fast_kernel(const char *op) {
+  for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
+    for (uint32_t i = 0; i < family->count; i++) {
+      if (strcmp(family->kernels[i].op, op) == 0) return &family->kernels[i];
+    }
+  }
+  return NULL;
+}
+
 /* Runs the fast kernel of the op that call->op names, on a host with so many threads. */
 static inline kw_status test_fast_call_on(const kw_call *call, int64_t piece,
                                           kw_status (*thread_count)(void *context, uint32_t *out_count)) {
   kw_host_api host = test_host(&piece);
   host.thread_count = thread_count;
-  for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
-    for (uint32_t i = 0; i < family->count; i++) {
-      const kw_fast_kernel *kernel = &family->kernels[i];
-      if (strcmp(kernel->op, call->op) != 0) continue;
-      kw_call mine = *call;
-      void *plan = NULL;
-      mine.user = (void *)(uintptr_t)kernel;
-      kw_status status = kw_fast_prepare(&mine, &plan);
-      if (status == KW_OK) status = kernel->run(&host, &mine, plan);
-      kw_fast_release(mine.user, plan);
-      return status;
-    }
-  }
-  return KW_ERR_NOT_FOUND;
+  const kw_fast_kernel *kernel = test_fast_kernel(call->op);
+  if (!kernel) return KW_ERR_NOT_FOUND;
+  kw_call mine = *call;
+  void *plan = NULL;
+  mine.user = (void *)(uintptr_t)kernel;
+  kw_status status = kw_fast_prepare(&mine, &plan);
+  if (status == KW_OK) status = kernel->run(&host, &mine, plan);
+  kw_fast_release(mine.user, plan);
+  return status;
 }
 
 /* The same for kernels that do not ask how many threads there are. */
